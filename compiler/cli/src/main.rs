@@ -1,0 +1,2 @@
+//! The millstream command.
+fn main() {}

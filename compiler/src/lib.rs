@@ -1,0 +1,7 @@
+//! Compiles `.flow` files: `syntax::parse` → `hir::lower` → `plan::build` → `plan::optimise` →
+//! `ExecutionGraph::expand` → `codegen::emit` → `driver`.
+
+pub mod diagnostics;
+pub mod hir;
+pub mod source;
+pub mod syntax;

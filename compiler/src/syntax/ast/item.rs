@@ -1,0 +1,149 @@
+//! Items: what stands at the top level of a file.
+
+use super::{Column, Expr, Name, Pipeline, Type};
+use crate::source::Span;
+
+/// An item with what stands before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    pub kind: ItemKind,
+    /// `///` lines before it, joined by newlines.
+    pub doc: Option<String>,
+    pub attributes: Vec<Attribute>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ItemKind {
+    Job(Job),
+    Use(Use),
+    Param(Param),
+    Record(Record),
+    Function(Function),
+    Source(Source),
+    Stream(Stream),
+    Sink(Sink),
+    /// Does not parse; reported.
+    Error,
+}
+
+/// `@id("totals")`, `@no_chain`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    pub name: Name,
+    pub args: Vec<Expr>,
+    pub span: Span,
+}
+
+/// `job name { settings }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    pub name: Name,
+    pub settings: Vec<Setting>,
+}
+
+/// `parallelism: 2`, `checkpoint: every 10s to "./checkpoints"`, `on error: skip`, `restart: fixed(3, 10s)`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    pub name: Name,
+    pub value: SettingValue,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingValue {
+    Expr(Expr),
+    /// `every 10s to "./checkpoints"`
+    Checkpoint { every: Expr, to: Option<Expr> },
+    Error,
+}
+
+/// `use "nexmark.flow"`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Use {
+    pub path: String,
+    pub path_span: Span,
+}
+
+/// `param since: timestamp = @2026-01-01`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    pub name: Name,
+    pub ty: Type,
+    pub default: Option<Expr>,
+}
+
+/// `record Flight { .. }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    pub name: Name,
+    pub columns: Vec<Column>,
+}
+
+/// `fn euros(usd: decimal(23, 3)): decimal(24, 3) = usd * 0.908d`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    pub name: Name,
+    pub params: Vec<(Name, Type)>,
+    pub returns: Option<Type>,
+    pub body: Expr,
+}
+
+/// `source flights: Flight from file { .. } watermark time_hour - 1h on error skip`; clauses in any order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    pub name: Name,
+    pub ty: Type,
+    pub connector: Connector,
+    pub watermark: Option<Expr>,
+    pub on_error: Option<(OnError, Span)>,
+    /// `key (id)`
+    pub key: Vec<Name>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OnError {
+    Fail,
+    Skip,
+    /// `into bad_orders`
+    Into(Name),
+}
+
+/// `file { path: "..", format: csv { null: "NA" } }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Connector {
+    pub name: Name,
+    pub options: Vec<ConnectorOption>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConnectorOption {
+    pub name: Name,
+    pub value: OptionValue,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    /// A bare word is `ExprKind::Name`; a list `[dt, hm]` is `ExprKind::List`.
+    Expr(Expr),
+    /// `csv { null: "NA" }`
+    Block(Name, Vec<ConnectorOption>),
+    Error,
+}
+
+/// `stream delays = flights | where .. | ..`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    pub name: Name,
+    pub pipeline: Pipeline,
+}
+
+/// `sink delays | final into file { .. } key (id)`; an anonymous pipeline may stand before `into`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sink {
+    pub pipeline: Pipeline,
+    pub connector: Connector,
+    pub key: Vec<Name>,
+}

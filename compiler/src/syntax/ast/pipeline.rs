@@ -1,0 +1,86 @@
+//! Pipelines: a stream's name, then operators.
+
+use super::{Attribute, Expr, Name};
+use crate::source::Span;
+
+/// `flights | where .. | select ..`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pipeline {
+    pub input: Name,
+    pub stages: Vec<Stage>,
+    pub span: Span,
+}
+
+/// One operator with its attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    pub kind: StageKind,
+    pub attributes: Vec<Attribute>,
+    /// From the operator's word to its end.
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum StageKind {
+    /// `where amount > 0`
+    Where(Expr),
+    /// `select { id, total: price * qty, .., except note }`
+    Select(Vec<SelectItem>),
+    /// `explode split_words(line) as word`
+    Explode { list: Expr, name: Name },
+    /// `union refunds, others`
+    Union(Vec<Name>),
+    /// `watermark placed_at - 5s`
+    Watermark(Expr),
+    /// `dedup by (auction, bidder) keep last within 1d`; `keep` defaults to first.
+    Dedup { by: Vec<Expr>, keep: Option<(Keep, Span)>, within: Option<Expr> },
+    /// `aggregate by a over tumbling(1h) allow 30s late late into x { .. }`
+    Aggregate(Aggregate),
+    Final,
+    Changes,
+    Rebalance,
+    Broadcast,
+    PartitionBy(Vec<Expr>),
+    /// A known operator of a later edition of the language (`join`, `top`, ..), or an unknown word; reported.
+    Error,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    First,
+    Last,
+}
+
+/// One entry of `select { .. }` and of an aggregate's block.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SelectItem {
+    /// `total: price * qty`, or `id` alone (also `bid.price`, which is called `price`).
+    Column { name: Option<Name>, value: Expr },
+    /// `..` or `bid..` (all fields of a record column): all columns not named otherwise.
+    Rest { of: Option<Expr>, span: Span },
+    /// `except note, other`: not these; only with `..`.
+    Except(Vec<Name>),
+    Error(Span),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregate {
+    /// `by carrier`, `by (a, b)`, `by (day: date(placed_at))`
+    pub by: Vec<(Option<Name>, Expr)>,
+    /// `over tumbling(1d, offset: 1h)`; the call's name is the window's kind, `global` may stand without parentheses,
+    /// `processing_time` behind the arguments is [`Over::processing_time`].
+    pub over: Option<Over>,
+    /// `allow 30s late`
+    pub allow_late: Option<Expr>,
+    /// `late into late_orders`
+    pub late_into: Option<Name>,
+    pub columns: Vec<SelectItem>,
+    pub block_span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Over {
+    pub window: super::Call,
+    pub processing_time: Option<Span>,
+    pub span: Span,
+}

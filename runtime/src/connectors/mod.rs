@@ -1,0 +1,73 @@
+//! Connectors: where rows come from and go to. Each describes itself here; its code is compiled with the feature `engine`.
+
+/// What the compiler, the editor and the manual know of a connector.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectorSpec {
+    /// `file`, as in `from file { .. }`.
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub source: Option<SourceSpec>,
+    pub sink: Option<SinkSpec>,
+}
+
+/// The source side of a connector.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceSpec {
+    /// The Rust type: `millstream::connectors::file::FileSource`. Generic over the row, and over the format where it takes one.
+    pub rust: &'static str,
+    pub options: &'static [OptionSpec],
+    /// Format names it takes, the default first; empty: it has rows of its own and takes none.
+    pub formats: &'static [&'static str],
+    /// Whether it can be read again from a stored position.
+    pub replayable: bool,
+    /// The columns that it has, where they are fixed (the generator); None: the record's.
+    pub columns: Option<fn(&[(&str, &str)]) -> Option<crate::graph::Schema>>,
+}
+
+/// The sink side of a connector.
+#[derive(Clone, Copy, Debug)]
+pub struct SinkSpec {
+    pub rust: &'static str,
+    pub options: &'static [OptionSpec],
+    pub formats: &'static [&'static str],
+    /// Whether it takes tables (updates and deletes).
+    pub accepts_tables: bool,
+    /// Whether rows appear exactly once after failures.
+    pub exactly_once: bool,
+}
+
+/// One option of a connector or of a format.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionSpec {
+    pub name: &'static str,
+    pub ty: OptionTy,
+    pub required: bool,
+    /// As the user would write it; empty: none.
+    pub default: &'static str,
+    pub doc: &'static str,
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionTy {
+    String,
+    Int,
+    Float,
+    Bool,
+    Duration,
+    Timestamp,
+    /// Bytes: `64MB`.
+    Size,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Columns of the stream: `[dt, hm]`.
+    Columns,
+}
+
+/// All built-in connectors, by name.
+pub static CONNECTORS: &[&ConnectorSpec] = &[];
+
+/// The connector of this name.
+pub fn find(name: &str) -> Option<&'static ConnectorSpec> {
+    CONNECTORS.iter().copied().find(|connector| connector.name == name)
+}

@@ -1,0 +1,231 @@
+//! The logical graph of a job: one vertex per operator, edges say how rows travel.
+//!
+//! Comes out of `plan::build`, is rewritten by passes, and expands to an [`ExecutionGraph`](super::ExecutionGraph).
+//! petgraph's indices never leave this file: everyone else names vertices by [`VertexId`].
+
+use std::collections::HashMap;
+
+use petgraph::Direction;
+use petgraph::stable_graph::{NodeIndex, StableDiGraph};
+use petgraph::visit::EdgeRef;
+
+use super::expr::{Expr, Origin};
+use super::operation::{Operation, StreamType};
+use super::ty::Ty;
+
+/// Names a vertex for the life of the graph, across removals of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VertexId(u32);
+
+/// One logical operator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobVertex {
+    /// Stable id derived from names in the text (`delays/aggregate/1`) or `@id`; keys the operator's state.
+    pub uid: String,
+    /// For people: `delays: aggregate`.
+    pub name: String,
+    pub operation: Operation,
+    /// What its rows look like.
+    pub output: StreamType,
+    pub hints: Hints,
+    pub origin: Origin,
+}
+
+/// What attributes and physical operators ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// `@parallelism(n)`; None: the job's.
+    pub parallelism: Option<u32>,
+    /// `@slot_group("io")`; None: that of the inputs, else `default`.
+    pub slot_group: Option<String>,
+    /// `@no_chain`
+    pub no_chain: bool,
+}
+
+/// How rows go from one operator to the next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobEdge {
+    pub exchange: Exchange,
+    /// Which output of the producer.
+    pub port: Port,
+    /// Which input of the consumer (0 for all but joins; a union takes all its inputs on 0).
+    pub input: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Port {
+    Main,
+    /// Late rows of a windowed aggregate, as they came in.
+    Late,
+}
+
+/// Which subtask of the consumer gets a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exchange {
+    /// The subtask of the same number; rebalanced where the parallelism differs.
+    Forward,
+    /// By key group of these key expressions over the producer's row. No keys: all rows to subtask 0.
+    Hash(Vec<Expr>),
+    Rebalance,
+    Broadcast,
+}
+
+/// Settings of `job { .. }`. Times in microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobSettings {
+    pub name: String,
+    pub doc: Option<String>,
+    pub parallelism: u32,
+    pub max_parallelism: u32,
+    pub checkpoint: Option<CheckpointSettings>,
+    /// A batch between tasks waits at most this long; 0: every row at once.
+    pub buffer_timeout: i64,
+    /// For rows whose expressions fail (overflow, division by zero): `on error fail | skip`.
+    pub on_error: super::operation::ErrorPolicy,
+    pub restart: RestartSettings,
+}
+
+/// `checkpoint: every 10s to "./checkpoints"`
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckpointSettings {
+    pub interval: i64,
+    pub directory: Expr,
+    /// How many completed checkpoints are kept.
+    pub retain: u32,
+}
+
+/// `restart: fixed(3, 10s)`, `restart: none`, `restart: exponential`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RestartSettings {
+    /// Exponential with checkpoints, none without.
+    Default,
+    None,
+    Fixed { attempts: u32, delay: i64 },
+    Exponential,
+}
+
+/// `param since: timestamp = @2026-01-01`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    pub name: String,
+    pub ty: Ty,
+    /// None: must be given.
+    pub default: Option<Expr>,
+    pub doc: Option<String>,
+    pub origin: Origin,
+}
+
+/// `fn euros(usd: decimal(23, 3)) = usd * 0.908`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    pub name: String,
+    pub params: Vec<(String, Ty)>,
+    pub body: Expr,
+    pub doc: Option<String>,
+    pub origin: Origin,
+}
+
+/// The logical graph of one job.
+#[derive(Clone, Debug)]
+pub struct JobGraph {
+    pub settings: JobSettings,
+    pub params: Vec<Param>,
+    pub functions: Vec<Function>,
+    graph: StableDiGraph<JobVertex, JobEdge, u32>,
+}
+
+impl JobGraph {
+    /// A graph without vertices.
+    pub fn new(settings: JobSettings, params: Vec<Param>, functions: Vec<Function>) -> Self {
+        JobGraph { settings, params, functions, graph: StableDiGraph::default() }
+    }
+
+    pub fn add(&mut self, vertex: JobVertex) -> VertexId {
+        VertexId(self.graph.add_node(vertex).index() as u32)
+    }
+
+    pub fn connect(&mut self, from: VertexId, to: VertexId, edge: JobEdge) {
+        self.graph.add_edge(index(from), index(to), edge);
+    }
+
+    /// Removes a vertex and its edges.
+    pub fn remove(&mut self, vertex: VertexId) -> Option<JobVertex> {
+        self.graph.remove_node(index(vertex))
+    }
+
+    pub fn vertex(&self, vertex: VertexId) -> &JobVertex {
+        &self.graph[index(vertex)]
+    }
+
+    pub fn vertex_mut(&mut self, vertex: VertexId) -> &mut JobVertex {
+        &mut self.graph[index(vertex)]
+    }
+
+    /// All vertices, in the order in which they were added.
+    pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
+        self.graph.node_indices().map(|node| VertexId(node.index() as u32))
+    }
+
+    /// Producers before consumers; among the ready ones the first added comes first, so the order is stable.
+    pub fn topological(&self) -> Vec<VertexId> {
+        let mut missing: HashMap<NodeIndex<u32>, usize> = self
+            .graph
+            .node_indices()
+            .map(|node| (node, self.graph.edges_directed(node, Direction::Incoming).count()))
+            .collect();
+        let mut ready: std::collections::BTreeSet<NodeIndex<u32>> =
+            missing.iter().filter(|(_, count)| **count == 0).map(|(node, _)| *node).collect();
+        let mut order = Vec::with_capacity(missing.len());
+        while let Some(node) = ready.pop_first() {
+            order.push(VertexId(node.index() as u32));
+            for edge in self.graph.edges_directed(node, Direction::Outgoing) {
+                if let Some(count) = missing.get_mut(&edge.target()) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.insert(edge.target());
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    /// Edges into a vertex, in the order in which they were added.
+    pub fn inputs(&self, vertex: VertexId) -> Vec<(VertexId, &JobEdge)> {
+        let mut edges: Vec<_> = self.graph.edges_directed(index(vertex), Direction::Incoming).collect();
+        edges.sort_by_key(|edge| edge.id());
+        edges.into_iter().map(|edge| (VertexId(edge.source().index() as u32), edge.weight())).collect()
+    }
+
+    /// Edges out of a vertex, in the order in which they were added.
+    pub fn outputs(&self, vertex: VertexId) -> Vec<(VertexId, &JobEdge)> {
+        let mut edges: Vec<_> = self.graph.edges_directed(index(vertex), Direction::Outgoing).collect();
+        edges.sort_by_key(|edge| edge.id());
+        edges.into_iter().map(|edge| (VertexId(edge.target().index() as u32), edge.weight())).collect()
+    }
+
+    /// Calls `change` on every edge, with its ends.
+    pub fn for_each_edge_mut(&mut self, mut change: impl FnMut(VertexId, VertexId, &mut JobEdge)) {
+        for edge in self.graph.edge_indices().collect::<Vec<_>>() {
+            if let Some((from, to)) = self.graph.edge_endpoints(edge) {
+                let (from, to) = (VertexId(from.index() as u32), VertexId(to.index() as u32));
+                change(from, to, &mut self.graph[edge]);
+            }
+        }
+    }
+
+    /// Removes a vertex with one input and hands its input edge on to all its consumers (which keep exchange and input
+    /// number of their own edges; the port becomes that of the removed vertex's input edge).
+    pub fn bypass(&mut self, vertex: VertexId) {
+        let Some((producer, port)) = self.inputs(vertex).first().map(|(id, edge)| (*id, edge.port)) else { return };
+        let consumers: Vec<_> = self.outputs(vertex).into_iter().map(|(id, edge)| (id, edge.clone())).collect();
+        for (consumer, edge) in consumers {
+            self.connect(producer, consumer, JobEdge { port, ..edge });
+        }
+        self.remove(vertex);
+    }
+}
+
+fn index(vertex: VertexId) -> NodeIndex<u32> {
+    NodeIndex::new(vertex.0 as usize)
+}

@@ -1,0 +1,15 @@
+//! Types, expressions, the logical `JobGraph` and the `ExecutionGraph` that it expands to.
+//!
+//! Pure data: no IO and no threads. The compiler builds these and prints code from them.
+
+pub mod execution;
+pub mod expr;
+pub mod job;
+pub mod operation;
+pub mod ty;
+
+pub use execution::{Chain, ChainBreak, ChainId, ExchangeEdge, ExecutionGraph};
+pub use expr::{BinaryOp, CastMode, Expr, ExprKind, Literal, Origin, UnaryOp, WindowBound};
+pub use job::*;
+pub use operation::*;
+pub use ty::{Field, Schema, Ty};

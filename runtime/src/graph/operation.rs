@@ -1,0 +1,205 @@
+//! The logical operators of a job: what one vertex of the `JobGraph` does.
+
+use super::expr::{Expr, Origin};
+use super::ty::Schema;
+
+/// What a vertex does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation {
+    Source(SourceOperation),
+    /// Keeps the rows for which the condition is true (not false, not null).
+    Filter(Expr),
+    /// One output row per input row: (column, value) in order.
+    Project(Vec<(String, Expr)>),
+    /// One output row per element of a list: all input columns, then the element as `name`.
+    Explode { list: Expr, name: String },
+    /// All rows of all inputs, which have the same columns.
+    Union,
+    /// Assigns event time anew.
+    Watermark(WatermarkOperation),
+    Dedup(DedupOperation),
+    Aggregate(AggregateOperation),
+    /// A table's rows as they stand when the inputs have ended.
+    Final,
+    /// A table as a stream of its changes: the row's columns behind `op: string` (`insert`, `update_before`, `update_after`, `delete`).
+    Changes,
+    /// Physical hints.
+    Rebalance,
+    Broadcast,
+    PartitionBy(Vec<Expr>),
+    Sink(SinkOperation),
+}
+
+/// An option of a connector or of a format, as the text gives it: `path: "data/*.csv"`, `format: csv { null: "NA" }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConnectorOption {
+    pub name: String,
+    pub value: OptionValue,
+    pub origin: Origin,
+}
+
+/// The value of a connector's option.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    /// Made of literals, params and environment variables: known when the job starts.
+    Value(Expr),
+    /// A bare word: `format: json`, `start: earliest`.
+    Word(String),
+    /// A word with options of its own: `csv { null: "NA" }`.
+    Block(String, Vec<ConnectorOption>),
+    /// Columns of the stream: `partition: [dt, hm]`.
+    Columns(Vec<String>),
+    /// A byte size: `64MB`.
+    Size(u64),
+}
+
+/// `source x: Record from connector { .. } watermark .. on error ..`
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceOperation {
+    /// `file`, `generator`, ...: see `connectors::find`.
+    pub connector: String,
+    pub options: Vec<ConnectorOption>,
+    /// The name of the format (`json`, `csv`, `text`), where the connector has one.
+    pub format: Option<String>,
+    pub format_options: Vec<ConnectorOption>,
+    pub watermark: Option<WatermarkOperation>,
+    pub on_error: ErrorPolicy,
+}
+
+/// Event time of a stream: the column that holds it, and the watermark that a row allows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatermarkOperation {
+    /// The time column.
+    pub column: String,
+    /// The event time of a row that allows this watermark: `time_hour - 1h`. The running maximum, less one microsecond, is the watermark.
+    pub watermark: Expr,
+}
+
+/// What happens to a record that cannot be decoded or computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ErrorPolicy {
+    /// The job stops with an error that names the record.
+    Fail,
+    /// The record is left out and counted.
+    Skip,
+}
+
+/// `dedup by (..) keep first|last [within d]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct DedupOperation {
+    pub keys: Vec<Expr>,
+    pub keep: Keep,
+    /// By this time column where there is one, else by arrival. Equal times: for `last` the later arrival, for `first` the earlier.
+    pub time: Option<Expr>,
+    /// Forget a key after this many microseconds of event time.
+    pub within: Option<i64>,
+    /// What downstream sees of the table that `keep last` (or out-of-order `keep first`) makes.
+    pub emit: Emit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    First,
+    Last,
+}
+
+/// How a table-making operator hands its table on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emit {
+    /// Rows that are never taken back.
+    Append,
+    /// Every change, as it happens.
+    Changes,
+    /// Only the rows that stand at the end of the input (an optimisation of a following `Final`).
+    Final,
+}
+
+/// `aggregate by keys over window { columns }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateOperation {
+    /// Group keys: computed from the input row. May be empty.
+    pub keys: Vec<(String, Expr)>,
+    pub window: Option<Window>,
+    pub calls: Vec<AggregateCall>,
+    /// Output columns over `Key`, `Aggregate`, `Window`, literals, params.
+    pub output: Vec<(String, Expr)>,
+    /// Microseconds that a window stays open after its end for late rows.
+    pub allowed_lateness: i64,
+    /// `late into x`: late rows go to this output port (see `JobEdge::port`), not to the counter.
+    pub late_output: bool,
+    pub emit: Emit,
+}
+
+/// One aggregate call: `count(distinct bidder where price < 10_000)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateCall {
+    /// See `aggregates::find`.
+    pub function: &'static str,
+    pub args: Vec<Expr>,
+    pub distinct: bool,
+    /// `where`: rows for which it is not true do not count.
+    pub filter: Option<Expr>,
+    pub ty: super::ty::Ty,
+    pub origin: Origin,
+}
+
+/// A window of an aggregate. All sizes in microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Window {
+    Tumbling { size: i64, offset: i64, time: WindowTime },
+    Sliding { size: i64, step: i64, offset: i64, time: WindowTime },
+    Session { gap: i64, time: WindowTime },
+    /// Windows that start every `max` and grow by `step`.
+    Cumulative { max: i64, step: i64, offset: i64, time: WindowTime },
+    /// Every `size` rows of a key; an incomplete rest is emitted at the end of bounded input.
+    Count { size: u64 },
+    /// Every `step` rows of a key, over its last `size` rows.
+    SlidingCount { size: u64, step: u64 },
+    /// One window, which ends with the input.
+    Global,
+}
+
+/// What places a row in a window.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WindowTime {
+    /// The row's event time.
+    Event(Expr),
+    /// The clock when the row arrives. Open windows fire at the end of bounded input.
+    Processing,
+}
+
+/// `sink stream into connector { .. }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct SinkOperation {
+    pub connector: String,
+    pub options: Vec<ConnectorOption>,
+    pub format: Option<String>,
+    pub format_options: Vec<ConnectorOption>,
+}
+
+/// Whether a stream only ever gains rows, or is a table whose rows change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Changelog {
+    /// Rows are never taken back. Edges carry plain rows.
+    Append,
+    /// Inserts, updates and deletes; edges carry `Change<Row>`. The key columns, where they are known.
+    Table { key: Option<Vec<String>> },
+}
+
+/// What is known of the rows on an edge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamType {
+    pub schema: Schema,
+    pub changelog: Changelog,
+    /// Event time, where the stream has it.
+    pub time: Option<TimeColumn>,
+}
+
+/// The column that carries event time: time = column + offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeColumn {
+    pub column: String,
+    /// Microseconds. After a window the time of a row is its window's end less one microsecond, so that the row falls
+    /// into the same window again downstream; a selected `window.start` carries size - 1, `window.end` carries -1.
+    pub offset: i64,
+}
