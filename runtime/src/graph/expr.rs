@@ -59,13 +59,23 @@ pub enum ExprKind {
     /// `if c then a else b`; a null condition takes the else branch.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `match x { lit, lit => a, _ => b }`. Arms in order, each a list of literals (null included) and its result.
-    Match { subject: Box<Expr>, arms: Vec<(Vec<Expr>, Expr)>, otherwise: Box<Expr> },
+    Match {
+        subject: Box<Expr>,
+        arms: Vec<(Vec<Expr>, Expr)>,
+        otherwise: Box<Expr>,
+    },
     /// Conversion to this node's type.
     Cast(CastMode, Box<Expr>),
     /// A function of the standard library, by name; see `functions::find`.
-    Call { function: &'static str, args: Vec<Expr> },
+    Call {
+        function: &'static str,
+        args: Vec<Expr>,
+    },
     /// A function of the user's own (`fn euros(..) = ..`), by name; see `JobGraph::functions`.
-    CallUser { function: String, args: Vec<Expr> },
+    CallUser {
+        function: String,
+        args: Vec<Expr>,
+    },
     /// `f"{carrier}-{day}"`: the parts are literals and values of any scalar type. A null part makes the result null.
     Format(Vec<Expr>),
     List(Vec<Expr>),

@@ -100,7 +100,10 @@ pub enum RestartSettings {
     /// Exponential with checkpoints, none without.
     Default,
     None,
-    Fixed { attempts: u32, delay: i64 },
+    Fixed {
+        attempts: u32,
+        delay: i64,
+    },
     Exponential,
 }
 
@@ -168,11 +171,8 @@ impl JobGraph {
 
     /// Producers before consumers; among the ready ones the first added comes first, so the order is stable.
     pub fn topological(&self) -> Vec<VertexId> {
-        let mut missing: HashMap<NodeIndex<u32>, usize> = self
-            .graph
-            .node_indices()
-            .map(|node| (node, self.graph.edges_directed(node, Direction::Incoming).count()))
-            .collect();
+        let mut missing: HashMap<NodeIndex<u32>, usize> =
+            self.graph.node_indices().map(|node| (node, self.graph.edges_directed(node, Direction::Incoming).count())).collect();
         let mut ready: std::collections::BTreeSet<NodeIndex<u32>> =
             missing.iter().filter(|(_, count)| **count == 0).map(|(node, _)| *node).collect();
         let mut order = Vec::with_capacity(missing.len());

@@ -12,7 +12,10 @@ pub enum Operation {
     /// One output row per input row: (column, value) in order.
     Project(Vec<(String, Expr)>),
     /// One output row per element of a list: all input columns, then the element as `name`.
-    Explode { list: Expr, name: String },
+    Explode {
+        list: Expr,
+        name: String,
+    },
     /// All rows of all inputs, which have the same columns.
     Union,
     /// Assigns event time anew.
@@ -146,15 +149,37 @@ pub struct AggregateCall {
 /// A window of an aggregate. All sizes in microseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Window {
-    Tumbling { size: i64, offset: i64, time: WindowTime },
-    Sliding { size: i64, step: i64, offset: i64, time: WindowTime },
-    Session { gap: i64, time: WindowTime },
+    Tumbling {
+        size: i64,
+        offset: i64,
+        time: WindowTime,
+    },
+    Sliding {
+        size: i64,
+        step: i64,
+        offset: i64,
+        time: WindowTime,
+    },
+    Session {
+        gap: i64,
+        time: WindowTime,
+    },
     /// Windows that start every `max` and grow by `step`.
-    Cumulative { max: i64, step: i64, offset: i64, time: WindowTime },
+    Cumulative {
+        max: i64,
+        step: i64,
+        offset: i64,
+        time: WindowTime,
+    },
     /// Every `size` rows of a key; an incomplete rest is emitted at the end of bounded input.
-    Count { size: u64 },
+    Count {
+        size: u64,
+    },
     /// Every `step` rows of a key, over its last `size` rows.
-    SlidingCount { size: u64, step: u64 },
+    SlidingCount {
+        size: u64,
+        step: u64,
+    },
     /// One window, which ends with the input.
     Global,
 }

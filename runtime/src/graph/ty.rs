@@ -17,7 +17,10 @@ pub enum Ty {
     Float32,
     Float64,
     /// `decimal(precision, scale)`, precision 1 to 38, scale 0 to precision.
-    Decimal { precision: u8, scale: u8 },
+    Decimal {
+        precision: u8,
+        scale: u8,
+    },
     String,
     Bytes,
     /// Days since 1970-01-01.

@@ -19,7 +19,10 @@ pub enum ExprKind {
     /// `1.5`, `1e9`
     Float(f64),
     /// `1.50d`: the unscaled value and the scale.
-    Decimal { unscaled: i128, scale: u8 },
+    Decimal {
+        unscaled: i128,
+        scale: u8,
+    },
     /// Escapes resolved.
     String(String),
     /// `f"{carrier}-{day}"`
@@ -37,21 +40,55 @@ pub enum ExprKind {
     /// `$NAME`
     Env(String),
     /// `base.field`; `safe` for `base?.field`.
-    Field { base: Box<Expr>, field: Name, safe: bool },
+    Field {
+        base: Box<Expr>,
+        field: Name,
+        safe: bool,
+    },
     /// `base[index]`
-    Index { base: Box<Expr>, index: Box<Expr> },
-    Unary { op: UnaryOp, operand: Box<Expr> },
-    Binary { op: BinaryOp, op_span: Span, left: Box<Expr>, right: Box<Expr> },
+    Index {
+        base: Box<Expr>,
+        index: Box<Expr>,
+    },
+    Unary {
+        op: UnaryOp,
+        operand: Box<Expr>,
+    },
+    Binary {
+        op: BinaryOp,
+        op_span: Span,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     /// `x is null`, `x is not null`
-    IsNull { operand: Box<Expr>, negated: bool },
+    IsNull {
+        operand: Box<Expr>,
+        negated: bool,
+    },
     /// `x in [a, b]`, `x not in xs`
-    In { operand: Box<Expr>, list: Box<Expr>, negated: bool },
+    In {
+        operand: Box<Expr>,
+        list: Box<Expr>,
+        negated: bool,
+    },
     /// `x between low and high`, both ends included.
-    Between { operand: Box<Expr>, low: Box<Expr>, high: Box<Expr>, negated: bool },
+    Between {
+        operand: Box<Expr>,
+        low: Box<Expr>,
+        high: Box<Expr>,
+        negated: bool,
+    },
     /// `if c then a else b`
-    If { condition: Box<Expr>, then: Box<Expr>, otherwise: Box<Expr> },
+    If {
+        condition: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
     /// `match x { "a" => 1, "b", "c" => 2, _ => 0 }`
-    Match { subject: Box<Expr>, arms: Vec<MatchArm> },
+    Match {
+        subject: Box<Expr>,
+        arms: Vec<MatchArm>,
+    },
     /// `name(args)`, an aggregate included: `count(distinct bidder where price < 10_000)`, `cast(x, int64)`, `tumbling(1d)`.
     Call(Call),
     /// `[1, 2]`
@@ -140,7 +177,10 @@ pub struct Type {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TypeKind {
     /// A scalar type or a record by name, with the numbers of `decimal(p, s)`.
-    Named { name: Name, numbers: Vec<u32> },
+    Named {
+        name: Name,
+        numbers: Vec<u32>,
+    },
     List(Box<Type>),
     Map(Box<Type>, Box<Type>),
     /// `{ a: int64, b: string }`

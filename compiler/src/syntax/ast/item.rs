@@ -54,7 +54,10 @@ pub struct Setting {
 pub enum SettingValue {
     Expr(Expr),
     /// `every 10s to "./checkpoints"`
-    Checkpoint { every: Expr, to: Option<Expr> },
+    Checkpoint {
+        every: Expr,
+        to: Option<Expr>,
+    },
     Error,
 }
 

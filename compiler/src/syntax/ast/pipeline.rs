@@ -27,13 +27,20 @@ pub enum StageKind {
     /// `select { id, total: price * qty, .., except note }`
     Select(Vec<SelectItem>),
     /// `explode split_words(line) as word`
-    Explode { list: Expr, name: Name },
+    Explode {
+        list: Expr,
+        name: Name,
+    },
     /// `union refunds, others`
     Union(Vec<Name>),
     /// `watermark placed_at - 5s`
     Watermark(Expr),
     /// `dedup by (auction, bidder) keep last within 1d`; `keep` defaults to first.
-    Dedup { by: Vec<Expr>, keep: Option<(Keep, Span)>, within: Option<Expr> },
+    Dedup {
+        by: Vec<Expr>,
+        keep: Option<(Keep, Span)>,
+        within: Option<Expr>,
+    },
     /// `aggregate by a over tumbling(1h) allow 30s late late into x { .. }`
     Aggregate(Aggregate),
     Final,
@@ -55,9 +62,15 @@ pub enum Keep {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelectItem {
     /// `total: price * qty`, or `id` alone (also `bid.price`, which is called `price`).
-    Column { name: Option<Name>, value: Expr },
+    Column {
+        name: Option<Name>,
+        value: Expr,
+    },
     /// `..` or `bid..` (all fields of a record column): all columns not named otherwise.
-    Rest { of: Option<Expr>, span: Span },
+    Rest {
+        of: Option<Expr>,
+        span: Span,
+    },
     /// `except note, other`: not these; only with `..`.
     Except(Vec<Name>),
     Error(Span),
