@@ -32,6 +32,8 @@ pub struct SourceFile {
     pub text: Arc<str>,
     /// Byte offsets at which lines start.
     lines: Arc<[u32]>,
+    /// Columns of such a text need no counting, which matters on lines of a megabyte.
+    ascii: bool,
 }
 
 impl SourceFile {
@@ -39,7 +41,7 @@ impl SourceFile {
         let text: Arc<str> = text.into();
         let lines =
             std::iter::once(0).chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1)).collect();
-        SourceFile { path: path.into(), text, lines }
+        SourceFile { path: path.into(), ascii: text.is_ascii(), text, lines }
     }
 
     /// 1-based line, and 1-based column in characters, of a byte offset.
@@ -47,7 +49,10 @@ impl SourceFile {
         let line = self.lines.partition_point(|start| *start <= offset).max(1) - 1;
         let start = self.lines[line] as usize;
         let end = (offset as usize).min(self.text.len());
-        let column = self.text.get(start..end).map_or(0, |text| text.chars().count());
+        let column = match self.ascii {
+            true => end.saturating_sub(start),
+            false => self.text.get(start..end).map_or(0, |text| text.chars().count()),
+        };
         (line as u32 + 1, column as u32 + 1)
     }
 }

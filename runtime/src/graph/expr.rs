@@ -131,6 +131,9 @@ pub enum CastMode {
     Checked,
     /// `try_cast(x, T)`: null where it does not fit.
     Try,
+    /// From `T?` to `T`, inserted by the compiler behind `where x is not null`. A null is an evaluation error (a bug).
+    /// Stands around a column or a field of one, so `row.bid.as_ref().map(|bid| bid.price)` comes first, then the check.
+    NotNull,
 }
 
 /// A value known at compile time. Its type is in the node around it.

@@ -6,10 +6,12 @@ pub mod execution;
 pub mod expr;
 pub mod job;
 pub mod operation;
+pub mod signature;
 pub mod ty;
 
 pub use execution::{Chain, ChainBreak, ChainId, ExchangeEdge, ExecutionGraph};
 pub use expr::{BinaryOp, CastMode, Expr, ExprKind, Literal, Origin, UnaryOp, WindowBound};
 pub use job::*;
 pub use operation::*;
-pub use ty::{Field, Schema, Ty};
+pub use signature::{Parameter, Pattern, Signature};
+pub use ty::{Field, Schema, TimeUnit, Ty};

@@ -59,12 +59,38 @@ pub struct Field {
     pub ty: Ty,
     /// How the column is called in the outside data, where that differs (`@name("order-id")`).
     pub external: Option<String>,
+    /// What a number in the outside data means for a timestamp (`@unit("ms")`).
+    pub unit: Option<TimeUnit>,
+}
+
+/// What a number stands for where a timestamp is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeUnit {
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    Nanoseconds,
+}
+
+impl TimeUnit {
+    /// All units.
+    pub const ALL: [TimeUnit; 4] = [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
+
+    /// As written in the text: `s`, `ms`, `us`, `ns`.
+    pub fn word(self) -> &'static str {
+        match self {
+            TimeUnit::Seconds => "s",
+            TimeUnit::Milliseconds => "ms",
+            TimeUnit::Microseconds => "us",
+            TimeUnit::Nanoseconds => "ns",
+        }
+    }
 }
 
 impl Field {
     /// A column whose outside name is its own name.
     pub fn new(name: impl Into<String>, ty: Ty) -> Self {
-        Field { name: name.into(), ty, external: None }
+        Field { name: name.into(), ty, external: None, unit: None }
     }
 
     /// The name in the outside data.
