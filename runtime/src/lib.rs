@@ -5,6 +5,21 @@
 
 pub mod aggregates;
 pub mod connectors;
+#[cfg(feature = "engine")]
+pub mod error;
 pub mod formats;
 pub mod functions;
 pub mod graph;
+#[cfg(feature = "engine")]
+pub mod options;
+#[cfg(feature = "engine")]
+pub mod params;
+
+#[cfg(feature = "engine")]
+pub use error::{JobError, JobResult};
+#[cfg(feature = "engine")]
+pub use graph::ErrorPolicy;
+#[cfg(feature = "engine")]
+pub use options::Options;
+#[cfg(feature = "engine")]
+pub use params::{ParamSpec, ParamValues};

@@ -79,7 +79,7 @@ pub struct WatermarkOperation {
 }
 
 /// What happens to a record that cannot be decoded or computed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorPolicy {
     /// The job stops with an error that names the record.
     Fail,

@@ -1,0 +1,100 @@
+//! Params of a job: `param since: timestamp = @2026-01-01` becomes the flag `--since`, typed and in `--help`.
+
+use std::collections::BTreeMap;
+
+use crate::error::{JobError, JobResult};
+
+/// What a job says of one param.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamSpec {
+    /// `since`
+    pub name: &'static str,
+    /// The type as the Flow language writes it: `timestamp`, `decimal(23, 3)`, `string?`.
+    pub ty: &'static str,
+    /// As the flag would be given; None: the flag must be given.
+    pub default: Option<&'static str>,
+    /// The doc comment.
+    pub doc: &'static str,
+}
+
+/// The values of the params of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParamValues {
+    values: BTreeMap<&'static str, String>,
+}
+
+/// A type that a param can have.
+pub trait FromParam: Sized {
+    /// How the Flow language writes the type.
+    fn type_name() -> String;
+    /// Reads the text of a flag.
+    fn from_param(text: &str) -> Option<Self>;
+    /// An example of how it is written.
+    const EXAMPLE: &'static str;
+}
+
+impl ParamValues {
+    /// Takes the given values, adds defaults, and checks that nothing is missing or unknown.
+    pub fn resolve(specs: &[ParamSpec], given: &BTreeMap<String, String>) -> JobResult<Self> {
+        let mut values = BTreeMap::new();
+        for spec in specs {
+            match given.get(spec.name).map(String::as_str).or(spec.default) {
+                Some(value) => {
+                    values.insert(spec.name, value.to_owned());
+                }
+                None if spec.ty.ends_with('?') => {}
+                None => {
+                    let doc = if spec.doc.is_empty() { String::new() } else { format!(" ({})", spec.doc.trim()) };
+                    return Err(JobError::usage(format!("the flag `--{} <{}>` is missing{doc}", flag_of(spec.name), spec.ty)));
+                }
+            }
+        }
+        Ok(ParamValues { values })
+    }
+
+    /// The value of a param that must have one.
+    pub fn get<T: FromParam>(&self, name: &str) -> JobResult<T> {
+        self.optional(name)?.ok_or_else(|| JobError::usage(format!("the flag `--{}` is missing", flag_of(name))))
+    }
+
+    /// The value of a param that may be left out.
+    pub fn optional<T: FromParam>(&self, name: &str) -> JobResult<Option<T>> {
+        let Some(text) = self.values.get(name) else { return Ok(None) };
+        match T::from_param(text) {
+            Some(value) => Ok(Some(value)),
+            None => Err(JobError::usage(format!(
+                "the flag `--{}` takes a value of type {}, like `{}`: `{text}` is none",
+                flag_of(name),
+                T::type_name(),
+                T::EXAMPLE
+            ))),
+        }
+    }
+}
+
+/// The flag of a param: `max_delay` is `--max-delay`; both spellings are accepted.
+pub fn flag_of(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+macro_rules! from_param_by_parsing {
+    ($($ty:ty => $name:literal, $example:literal);* $(;)?) => {$(
+        impl FromParam for $ty {
+            const EXAMPLE: &'static str = $example;
+            fn type_name() -> String {
+                $name.to_owned()
+            }
+            fn from_param(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+        }
+    )*};
+}
+
+from_param_by_parsing! {
+    bool => "bool", "true";
+    i8 => "int8", "5"; i16 => "int16", "5"; i32 => "int32", "5"; i64 => "int64", "5";
+    u8 => "uint8", "5"; u16 => "uint16", "5"; u32 => "uint32", "5"; u64 => "uint64", "5";
+    f32 => "float32", "1.5"; f64 => "float64", "1.5";
+    String => "string", "text"; compact_str::CompactString => "string", "text";
+}
