@@ -164,6 +164,14 @@ impl JobGraph {
         &mut self.graph[index(vertex)]
     }
 
+    /// What the rows of one output look like: late rows look like the input's.
+    pub fn output_type(&self, vertex: VertexId, port: Port) -> &StreamType {
+        match (port, self.inputs(vertex).first()) {
+            (Port::Late, Some((producer, edge))) => self.output_type(*producer, edge.port),
+            _ => &self.vertex(vertex).output,
+        }
+    }
+
     /// All vertices, in the order in which they were added.
     pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
         self.graph.node_indices().map(|node| VertexId(node.index() as u32))

@@ -2,16 +2,22 @@
 //!
 //! Pure data: no IO and no threads. The compiler builds these and prints code from them.
 
+mod chain_names;
+pub mod chaining;
 pub mod execution;
 pub mod expr;
 pub mod job;
+pub mod layout;
 pub mod operation;
 pub mod signature;
+pub mod text;
 pub mod ty;
 
-pub use execution::{Chain, ChainBreak, ChainId, ExchangeEdge, ExecutionGraph};
+pub use chaining::ChainBreak;
+pub use execution::{Chain, ChainId, ExchangeEdge, ExecutionGraph};
 pub use expr::{BinaryOp, CastMode, Expr, ExprKind, Literal, Origin, UnaryOp, WindowBound};
 pub use job::*;
+pub use layout::LayoutError;
 pub use operation::*;
 pub use signature::{Parameter, Pattern, Signature};
 pub use ty::{Field, Schema, TimeUnit, Ty};
