@@ -3,5 +3,6 @@
 
 pub mod diagnostics;
 pub mod hir;
+pub mod plan;
 pub mod source;
 pub mod syntax;

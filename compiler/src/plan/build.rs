@@ -1,0 +1,196 @@
+//! From a typed program to a job graph: one vertex per operator, and an exchange on every edge.
+//!
+//! In comes a [`Program`] without errors; out goes a [`JobGraph`] that holds only what reaches a sink. `rebalance`,
+//! `broadcast` and `partition by` are no vertices: they dissolve into the exchange of the edges behind them.
+//! Invariant: all changes of one row of a table travel the same way, so that they stay in order.
+
+use std::collections::{HashMap, HashSet};
+
+use millstream_runtime::graph::{
+    Changelog, Exchange, Expr, Hints, JobEdge, JobGraph, JobVertex, Operation, Port, StreamType, VertexId,
+};
+
+use crate::hir::{Node, NodeId, Program};
+
+/// Plans a program. A node whose input is missing (which only a bug can cause) is left out with everything behind it.
+pub fn build(program: &Program) -> JobGraph {
+    let graph = JobGraph::new(program.settings.clone(), program.params.clone(), program.functions.clone());
+    let nodes = program.nodes.iter().map(|node| (node.id, node)).collect();
+    let mut builder = Builder { nodes, graph, vertices: HashMap::new() };
+    let needed = builder.reaching_a_sink(program);
+    for node in &program.nodes {
+        if needed.contains(&node.id) && hint_exchange(&node.operation).is_none() {
+            builder.add(node);
+        }
+    }
+    builder.graph
+}
+
+struct Builder<'a> {
+    nodes: HashMap<NodeId, &'a Node>,
+    graph: JobGraph,
+    vertices: HashMap<NodeId, VertexId>,
+}
+
+/// A producer as an operator sees it, physical operators taken away.
+struct Input {
+    producer: VertexId,
+    port: Port,
+    /// What the last physical operator on the way asks for.
+    hint: Option<Exchange>,
+}
+
+impl Builder<'_> {
+    fn reaching_a_sink(&self, program: &Program) -> HashSet<NodeId> {
+        let mut needed = HashSet::new();
+        let mut open: Vec<NodeId> =
+            program.nodes.iter().filter(|node| matches!(node.operation, Operation::Sink(_))).map(|node| node.id).collect();
+        while let Some(id) = open.pop() {
+            if needed.insert(id)
+                && let Some(node) = self.nodes.get(&id)
+            {
+                open.extend(node.inputs.iter().map(|(producer, _)| *producer));
+            }
+        }
+        needed
+    }
+
+    fn add(&mut self, node: &Node) {
+        let Some(inputs) = node.inputs.iter().map(|(producer, port)| self.input(*producer, *port)).collect::<Option<Vec<_>>>()
+        else {
+            return;
+        };
+        let hints = self.hints(node, &inputs);
+        let parallelism = hints.parallelism;
+        let vertex = self.graph.add(JobVertex {
+            uid: node.uid.clone(),
+            name: node.name.clone(),
+            operation: node.operation.clone(),
+            output: node.output.clone(),
+            hints,
+            origin: node.origin.clone(),
+        });
+        self.vertices.insert(node.id, vertex);
+        for input in inputs {
+            let exchange = self.exchange(&node.operation, parallelism, &input);
+            self.graph.connect(input.producer, vertex, JobEdge { exchange, port: input.port, input: 0 });
+        }
+    }
+
+    /// Walks back over physical operators; the one nearest to the consumer decides.
+    fn input(&self, mut producer: NodeId, mut port: Port) -> Option<Input> {
+        let mut hint = None;
+        loop {
+            if let Some(vertex) = self.vertices.get(&producer) {
+                return Some(Input { producer: *vertex, port, hint });
+            }
+            let node = self.nodes.get(&producer)?;
+            let exchange = hint_exchange(&node.operation)?;
+            hint.get_or_insert(exchange);
+            (producer, port) = *node.inputs.first()?;
+        }
+    }
+
+    /// What the text asks for; an operator without a key runs once, and so does what follows it until rows are dealt out
+    /// again. What reads a table at its maker's side runs as often as the maker.
+    fn hints(&self, node: &Node, inputs: &[Input]) -> Hints {
+        let mut hints = node.hints.clone();
+        if hints.parallelism.is_none() {
+            hints.parallelism = match required_keys(&node.operation) {
+                Some(keys) => keys.is_empty().then_some(1),
+                None => self.inherited_parallelism(&node.operation, inputs),
+            };
+        }
+        hints
+    }
+
+    fn inherited_parallelism(&self, operation: &Operation, inputs: &[Input]) -> Option<u32> {
+        let mut of_inputs = inputs.iter().map(|input| {
+            let parallelism = self.graph.vertex(input.producer).hints.parallelism;
+            let follows = self.runs_once(input.producer) || matches!(operation, Operation::Final | Operation::Changes);
+            parallelism.filter(|_| input.hint.is_none() && follows)
+        });
+        let first = of_inputs.next()?;
+        of_inputs.all(|other| other == first).then_some(first).flatten()
+    }
+
+    /// Whether a vertex runs once because it, or what is before it on forward edges, has no key.
+    fn runs_once(&self, vertex: VertexId) -> bool {
+        let mut vertex = vertex;
+        loop {
+            if self.graph.vertex(vertex).hints.parallelism != Some(1) {
+                return false;
+            }
+            match self.graph.inputs(vertex).first() {
+                Some((_, edge)) if edge.exchange == Exchange::Hash(Vec::new()) => return true,
+                Some((producer, edge)) if edge.exchange == Exchange::Forward => vertex = *producer,
+                _ => return false,
+            }
+        }
+    }
+
+    fn exchange(&self, operation: &Operation, parallelism: Option<u32>, input: &Input) -> Exchange {
+        if let Some(keys) = required_keys(operation) {
+            return Exchange::Hash(keys);
+        }
+        let producer = self.graph.vertex(input.producer);
+        let rows = self.graph.output_type(input.producer, input.port);
+        if matches!(rows.changelog, Changelog::Append) {
+            return input.hint.clone().unwrap_or(Exchange::Forward);
+        }
+        // A table: its changes may go forward only side by side with those of the same key.
+        match &input.hint {
+            None if producer.hints.parallelism == parallelism => Exchange::Forward,
+            Some(Exchange::Broadcast) => Exchange::Broadcast,
+            Some(Exchange::Hash(keys)) if within_key(keys, rows) => Exchange::Hash(keys.clone()),
+            _ => Exchange::Hash(row_key(rows)),
+        }
+    }
+}
+
+/// The exchange that a physical operator stands for.
+fn hint_exchange(operation: &Operation) -> Option<Exchange> {
+    match operation {
+        Operation::Rebalance => Some(Exchange::Rebalance),
+        Operation::Broadcast => Some(Exchange::Broadcast),
+        Operation::PartitionBy(keys) => Some(Exchange::Hash(keys.clone())),
+        _ => None,
+    }
+}
+
+/// The keys by which an operator needs its rows, where it does. Empty: all rows in one place.
+fn required_keys(operation: &Operation) -> Option<Vec<Expr>> {
+    match operation {
+        Operation::Aggregate(aggregate) => Some(aggregate.keys.iter().map(|(_, key)| key.clone()).collect()),
+        Operation::Dedup(dedup) => Some(dedup.keys.clone()),
+        _ => None,
+    }
+}
+
+/// What tells the rows of a table apart: its key, or else the whole row.
+fn row_key(rows: &StreamType) -> Vec<Expr> {
+    let fields = rows.schema.fields.iter();
+    match &rows.changelog {
+        Changelog::Table { key: Some(key) } => fields
+            .filter(|field| key.contains(&field.name))
+            .map(|field| Expr::column(field.name.clone(), field.ty.clone()))
+            .collect(),
+        _ => {
+            fields.filter(|field| field.ty.is_ordered()).map(|field| Expr::column(field.name.clone(), field.ty.clone())).collect()
+        }
+    }
+}
+
+/// Whether changes of one row always have equal values of these expressions: they read only columns of the key.
+fn within_key(exprs: &[Expr], rows: &StreamType) -> bool {
+    let Changelog::Table { key: Some(key) } = &rows.changelog else { return false };
+    let mut within = true;
+    for expr in exprs {
+        expr.walk(&mut |node| {
+            if let millstream_runtime::graph::ExprKind::Column(name) = &node.kind {
+                within &= key.contains(name);
+            }
+        });
+    }
+    within
+}
