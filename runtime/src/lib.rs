@@ -11,9 +11,19 @@ pub mod formats;
 pub mod functions;
 pub mod graph;
 #[cfg(feature = "engine")]
+pub mod operator;
+#[cfg(feature = "engine")]
+pub mod operators;
+#[cfg(feature = "engine")]
 pub mod options;
 #[cfg(feature = "engine")]
 pub mod params;
+#[cfg(feature = "engine")]
+pub mod state;
+#[cfg(feature = "engine")]
+pub mod time;
+#[cfg(feature = "engine")]
+pub mod value;
 
 #[cfg(feature = "engine")]
 pub use error::{JobError, JobResult};

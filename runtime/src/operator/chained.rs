@@ -1,0 +1,206 @@
+//! An operator and the stage behind it, as one stage.
+//!
+//! Applies the job's error policy to rows that cannot be computed, counts, and gives the operator's state its uid.
+
+use super::fan_out::earliest;
+use super::{Collector, Failure, Operator, OperatorContext, OperatorReport, RestoredState, SnapshotBuilder, Stage};
+use crate::error::JobError;
+use crate::graph::ErrorPolicy;
+use crate::time::Watermark;
+use crate::value::EvalError;
+
+/// An operator in front of the next stage.
+#[derive(Debug)]
+pub struct Chained<O, N> {
+    operator: O,
+    next: N,
+    rows_in: u64,
+    counters: Counters,
+    context: OperatorContext,
+}
+
+impl<O, N> Chained<O, N> {
+    /// Opens the operator and puts it before `next`.
+    pub fn new<In>(context: OperatorContext, mut operator: O, next: N) -> Self
+    where
+        O: Operator<In>,
+        N: Stage<O::Out>,
+    {
+        operator.open(&context);
+        Chained { operator, next, rows_in: 0, counters: Counters::default(), context }
+    }
+}
+
+impl<In, O, N> Stage<In> for Chained<O, N>
+where
+    O: Operator<In>,
+    N: Stage<O::Out>,
+{
+    #[inline]
+    fn push(&mut self, row: In) -> Result<(), JobError> {
+        self.rows_in += 1;
+        let mut output = Output { next: &mut self.next, counters: &mut self.counters, context: &self.context };
+        match self.operator.process(row, &mut output) {
+            Ok(()) => Ok(()),
+            Err(failure) => output.settle(failure),
+        }
+    }
+
+    fn end_of_batch(&mut self) -> Result<(), JobError> {
+        let mut output = Output { next: &mut self.next, counters: &mut self.counters, context: &self.context };
+        match self.operator.on_end_of_batch(&mut output) {
+            Ok(None) => {}
+            Ok(Some(watermark)) => self.next.watermark(watermark)?,
+            Err(failure) => output.settle(failure)?,
+        }
+        if let Some(late) = self.operator.late_mut() {
+            late.end_of_batch()?;
+        }
+        self.next.end_of_batch()
+    }
+
+    fn flush(&mut self) -> Result<(), JobError> {
+        if let Some(late) = self.operator.late_mut() {
+            late.flush()?;
+        }
+        self.next.flush()
+    }
+
+    fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError> {
+        let mut output = Output { next: &mut self.next, counters: &mut self.counters, context: &self.context };
+        let onward = match self.operator.on_watermark(watermark, &mut output) {
+            Ok(onward) => onward,
+            Err(failure) => {
+                output.settle(failure)?;
+                Some(watermark)
+            }
+        };
+        let Some(onward) = onward else { return Ok(()) };
+        if let Some(late) = self.operator.late_mut() {
+            late.watermark(onward)?;
+        }
+        self.next.watermark(onward)
+    }
+
+    fn processing_time(&mut self, now: i64) -> Result<(), JobError> {
+        let mut output = Output { next: &mut self.next, counters: &mut self.counters, context: &self.context };
+        if let Err(failure) = self.operator.on_processing_time(now, &mut output) {
+            output.settle(failure)?;
+        }
+        if let Some(late) = self.operator.late_mut() {
+            late.processing_time(now)?;
+        }
+        self.next.processing_time(now)
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        let late = self.operator.late().and_then(|late| late.next_processing_time());
+        earliest(earliest(self.operator.next_processing_time(), late), self.next.next_processing_time())
+    }
+
+    fn finish(&mut self) -> Result<(), JobError> {
+        let mut output = Output { next: &mut self.next, counters: &mut self.counters, context: &self.context };
+        if let Err(failure) = self.operator.finish(&mut output) {
+            output.settle(failure)?;
+        }
+        if let Some(late) = self.operator.late_mut() {
+            late.finish()?;
+        }
+        self.next.finish()
+    }
+
+    fn snapshot(&mut self, snapshot: &mut SnapshotBuilder) -> Result<(), JobError> {
+        self.operator.snapshot(snapshot.operator(&self.context.uid))?;
+        if let Some(late) = self.operator.late_mut() {
+            late.snapshot(snapshot)?;
+        }
+        self.next.snapshot(snapshot)
+    }
+
+    fn restore(&mut self, state: &RestoredState) -> Result<(), JobError> {
+        if let Some(state) = state.operator(&self.context.uid) {
+            self.operator.restore(state).map_err(|error| error.context(format!("restoring {}", self.context.name)))?;
+        }
+        if let Some(late) = self.operator.late_mut() {
+            late.restore(state)?;
+        }
+        self.next.restore(state)
+    }
+
+    fn checkpoint_complete(&mut self, checkpoint: u64) -> Result<(), JobError> {
+        if let Some(late) = self.operator.late_mut() {
+            late.checkpoint_complete(checkpoint)?;
+        }
+        self.next.checkpoint_complete(checkpoint)
+    }
+
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> Result<(), JobError> {
+        if let Some(late) = self.operator.late_mut() {
+            late.checkpoint_aborted(checkpoint)?;
+        }
+        self.next.checkpoint_aborted(checkpoint)
+    }
+
+    fn report(&self, reports: &mut Vec<OperatorReport>) {
+        let mut report = OperatorReport {
+            uid: self.context.uid.clone(),
+            name: self.context.name.clone(),
+            rows_in: self.rows_in,
+            rows_out: self.counters.rows_out,
+            skipped: self.counters.skipped,
+            first_error: self.counters.first_error.clone(),
+            late: 0,
+        };
+        self.operator.report(&mut report);
+        reports.push(report);
+        if let Some(late) = self.operator.late() {
+            late.report(reports);
+        }
+        self.next.report(reports);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    rows_out: u64,
+    skipped: u64,
+    first_error: Option<String>,
+}
+
+/// The collector that the operator sees: the next stage, and the policy for rows that have no value.
+struct Output<'a, N> {
+    next: &'a mut N,
+    counters: &'a mut Counters,
+    context: &'a OperatorContext,
+}
+
+impl<N> Output<'_, N> {
+    #[cold]
+    fn settle(&mut self, failure: Failure) -> Result<(), JobError> {
+        let error = match failure {
+            Failure::Fatal(error) => return Err(error),
+            Failure::Row(error) => error,
+        };
+        match self.context.on_error {
+            ErrorPolicy::Fail => Err(JobError::new(error.to_string()).context(&self.context.name)),
+            ErrorPolicy::Skip => {
+                self.counters.skipped += 1;
+                self.counters.first_error.get_or_insert_with(|| error.to_string());
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<T, N: Stage<T>> Collector<T> for Output<'_, N> {
+    #[inline]
+    fn emit(&mut self, row: T) -> Result<(), JobError> {
+        self.counters.rows_out += 1;
+        self.next.push(row)
+    }
+
+    #[cold]
+    fn reject(&mut self, error: EvalError) -> Result<(), JobError> {
+        self.settle(Failure::Row(error))
+    }
+}

@@ -1,0 +1,89 @@
+//! One output with several consumers.
+
+use super::{OperatorReport, RestoredState, SnapshotBuilder, Stage};
+use crate::error::JobError;
+use crate::time::Watermark;
+
+/// Hands every row to both stages; nest for more.
+#[derive(Clone, Debug)]
+pub struct FanOut<A, B> {
+    first: A,
+    second: B,
+}
+
+impl<A, B> FanOut<A, B> {
+    /// A stage that hands every row to `first` (a clone) and then to `second`.
+    pub fn new(first: A, second: B) -> Self {
+        FanOut { first, second }
+    }
+}
+
+impl<T: Clone, A: Stage<T>, B: Stage<T>> Stage<T> for FanOut<A, B> {
+    #[inline]
+    fn push(&mut self, row: T) -> Result<(), JobError> {
+        self.first.push(row.clone())?;
+        self.second.push(row)
+    }
+
+    fn end_of_batch(&mut self) -> Result<(), JobError> {
+        self.first.end_of_batch()?;
+        self.second.end_of_batch()
+    }
+
+    fn flush(&mut self) -> Result<(), JobError> {
+        self.first.flush()?;
+        self.second.flush()
+    }
+
+    fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError> {
+        self.first.watermark(watermark)?;
+        self.second.watermark(watermark)
+    }
+
+    fn processing_time(&mut self, now: i64) -> Result<(), JobError> {
+        self.first.processing_time(now)?;
+        self.second.processing_time(now)
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        earliest(self.first.next_processing_time(), self.second.next_processing_time())
+    }
+
+    fn finish(&mut self) -> Result<(), JobError> {
+        self.first.finish()?;
+        self.second.finish()
+    }
+
+    fn snapshot(&mut self, snapshot: &mut SnapshotBuilder) -> Result<(), JobError> {
+        self.first.snapshot(snapshot)?;
+        self.second.snapshot(snapshot)
+    }
+
+    fn restore(&mut self, state: &RestoredState) -> Result<(), JobError> {
+        self.first.restore(state)?;
+        self.second.restore(state)
+    }
+
+    fn checkpoint_complete(&mut self, checkpoint: u64) -> Result<(), JobError> {
+        self.first.checkpoint_complete(checkpoint)?;
+        self.second.checkpoint_complete(checkpoint)
+    }
+
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> Result<(), JobError> {
+        self.first.checkpoint_aborted(checkpoint)?;
+        self.second.checkpoint_aborted(checkpoint)
+    }
+
+    fn report(&self, reports: &mut Vec<OperatorReport>) {
+        self.first.report(reports);
+        self.second.report(reports);
+    }
+}
+
+/// The earlier of two times that may be absent.
+pub(super) fn earliest(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

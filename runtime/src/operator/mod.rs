@@ -1,0 +1,28 @@
+//! What chains are made of: operators, the stages they run in, and what checkpoints take from them.
+//!
+//! Generated code builds a chain from its end: each [`Operator`] is put before the next [`Stage`] by [`Chained`], so that a
+//! chain is one nested struct and a row runs through it without allocation or dynamic calls. The engine drives the first
+//! stage: rows, watermarks, the clock, snapshots, the end of input.
+
+mod chained;
+mod collector;
+mod context;
+mod failure;
+mod fan_out;
+#[allow(clippy::module_inception)] // the trait that gives the module its name
+mod operator;
+mod report;
+mod restore;
+mod snapshot;
+mod stage;
+
+pub use chained::Chained;
+pub use collector::Collector;
+pub use context::OperatorContext;
+pub use failure::Failure;
+pub use fan_out::FanOut;
+pub use operator::Operator;
+pub use report::OperatorReport;
+pub use restore::{RestoredOperator, RestoredState};
+pub use snapshot::{EncodePart, KeyGroupPart, OperatorSnapshot, SnapshotBuilder, StateParts, StateSnapshot};
+pub use stage::{Discard, Stage};

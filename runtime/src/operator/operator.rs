@@ -1,0 +1,70 @@
+//! The trait of operators.
+
+use super::{Collector, Failure, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage};
+use crate::error::JobError;
+use crate::time::Watermark;
+
+/// One step of a pipeline: takes rows, gives rows.
+///
+/// The law of operators: `restore(snapshot(run(a))); run(b)` gives what `run(a ++ b)` gives, at every split and at any
+/// parallelism before and after.
+#[allow(unused_variables)]
+pub trait Operator<In>: Send {
+    /// The rows it makes.
+    type Out;
+
+    /// Called once, before `restore` and the first row.
+    fn open(&mut self, context: &OperatorContext) {}
+
+    /// Takes one row.
+    fn process(&mut self, row: In, out: &mut impl Collector<Self::Out>) -> Result<(), Failure>;
+
+    /// The head of the chain has processed a batch. Some: a watermark to send on.
+    fn on_end_of_batch(&mut self, out: &mut impl Collector<Self::Out>) -> Result<Option<Watermark>, Failure> {
+        Ok(None)
+    }
+
+    /// No later row is older than this. Watermarks only grow; `Watermark::MAX` comes before `finish`. The result goes on to
+    /// the next stage, after the rows emitted here.
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<Self::Out>) -> Result<Option<Watermark>, Failure> {
+        Ok(Some(watermark))
+    }
+
+    /// The clock, in microseconds since the epoch: before every batch, and when `next_processing_time` has come.
+    fn on_processing_time(&mut self, now: i64, out: &mut impl Collector<Self::Out>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// When the operator wants to hear from the clock next.
+    fn next_processing_time(&self) -> Option<i64> {
+        None
+    }
+
+    /// The input has ended. Emits what is left and leaves the state empty, so that a second end after a restore adds nothing.
+    fn finish(&mut self, out: &mut impl Collector<Self::Out>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Hands out the state as of now: cheap; parts are encoded later, on another thread.
+    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+        Ok(())
+    }
+
+    /// Takes back what `snapshot` of the same operator gave, at any parallelism: the key groups of this copy.
+    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        Ok(())
+    }
+
+    /// The stage that takes rows which came too late, as they came in. It hears everything that the next stage hears.
+    fn late(&self) -> Option<&dyn Stage<In>> {
+        None
+    }
+
+    /// The same stage, to be driven.
+    fn late_mut(&mut self) -> Option<&mut dyn Stage<In>> {
+        None
+    }
+
+    /// Adds the operator's own counters: late rows and the like.
+    fn report(&self, report: &mut OperatorReport) {}
+}

@@ -1,0 +1,105 @@
+//! What a checkpoint takes from the operators of one subtask.
+//!
+//! Taking it is cheap: parts share the state with the operator, which copies what it changes before they are encoded.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Collects the state of all operators of a chain for one checkpoint.
+#[derive(Debug)]
+pub struct SnapshotBuilder {
+    checkpoint: u64,
+    operators: Vec<OperatorSnapshot>,
+}
+
+impl SnapshotBuilder {
+    /// Of this checkpoint.
+    pub fn new(checkpoint: u64) -> Self {
+        SnapshotBuilder { checkpoint, operators: Vec::new() }
+    }
+
+    /// The number of the checkpoint.
+    pub fn checkpoint(&self) -> u64 {
+        self.checkpoint
+    }
+
+    /// The place for the state of this operator.
+    pub fn operator(&mut self, uid: &Arc<str>) -> &mut OperatorSnapshot {
+        self.operators.push(OperatorSnapshot { uid: uid.clone(), states: Vec::new() });
+        let last = self.operators.len() - 1;
+        &mut self.operators[last]
+    }
+
+    /// Operators that have state, in the order of the chain.
+    pub fn into_operators(self) -> Vec<OperatorSnapshot> {
+        self.operators.into_iter().filter(|operator| !operator.states.is_empty()).collect()
+    }
+}
+
+/// The state of one operator of one subtask.
+#[derive(Debug)]
+pub struct OperatorSnapshot {
+    /// Whose state it is.
+    pub uid: Arc<str>,
+    /// An operator may have several.
+    pub states: Vec<StateSnapshot>,
+}
+
+impl OperatorSnapshot {
+    /// Adds state that goes with keys: it follows its key group when the parallelism changes.
+    pub fn keyed(&mut self, name: &str, schema: String, groups: Vec<KeyGroupPart>) {
+        self.states.push(StateSnapshot { name: name.to_owned(), schema, parts: StateParts::Keyed(groups) });
+    }
+
+    /// Adds state that goes with no key: items are dealt out anew when the parallelism changes.
+    pub fn list(&mut self, name: &str, schema: String, items: Vec<Vec<u8>>) {
+        self.states.push(StateSnapshot { name: name.to_owned(), schema, parts: StateParts::List(items) });
+    }
+}
+
+/// One named state.
+#[derive(Debug)]
+pub struct StateSnapshot {
+    /// Unique in its operator.
+    pub name: String,
+    /// The types in it: compared at restore.
+    pub schema: String,
+    /// The data.
+    pub parts: StateParts,
+}
+
+/// The data of a state.
+#[derive(Debug)]
+pub enum StateParts {
+    /// One part per key group that has any.
+    Keyed(Vec<KeyGroupPart>),
+    /// Encoded items.
+    List(Vec<Vec<u8>>),
+}
+
+/// The state of one key group.
+pub struct KeyGroupPart {
+    /// The number of the key group.
+    pub group: u16,
+    /// Encodes it, on any thread.
+    pub part: Box<dyn EncodePart>,
+}
+
+impl fmt::Debug for KeyGroupPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyGroupPart").field("group", &self.group).finish_non_exhaustive()
+    }
+}
+
+/// State that waits to be encoded.
+pub trait EncodePart: Send {
+    /// Appends the encoded state.
+    fn encode(&self, out: &mut Vec<u8>);
+}
+
+/// Already encoded.
+impl EncodePart for Vec<u8> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+}

@@ -1,0 +1,40 @@
+//! `select`: one output row per input row.
+
+use std::fmt;
+
+use crate::operator::{Collector, Failure, Operator};
+use crate::value::EvalError;
+
+/// Makes one output row of each input row.
+pub struct Map<F> {
+    function: F,
+}
+
+impl<F> Map<F> {
+    /// Makes the output rows with `function`.
+    pub fn new<A, B>(function: F) -> Self
+    where
+        F: FnMut(A) -> Result<B, EvalError>,
+    {
+        Map { function }
+    }
+}
+
+impl<A, B, F> Operator<A> for Map<F>
+where
+    F: FnMut(A) -> Result<B, EvalError> + Send,
+{
+    type Out = B;
+
+    #[inline]
+    fn process(&mut self, row: A, out: &mut impl Collector<B>) -> Result<(), Failure> {
+        out.emit((self.function)(row)?)?;
+        Ok(())
+    }
+}
+
+impl<F> fmt::Debug for Map<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Map").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,5 @@
+//! Event time: watermarks and windows.
+
+mod watermark;
+
+pub use watermark::{Watermark, WatermarkTracker};
