@@ -3,7 +3,14 @@
 //! Without the feature `engine` only what the compiler needs: graphs, types, and the descriptors of functions,
 //! aggregates, connectors and formats.
 
+// Derived code names the facade; inside of the runtime that is the runtime itself.
+#[cfg(feature = "engine")]
+extern crate self as millstream;
+
 pub mod aggregates;
+#[cfg(feature = "engine")]
+#[doc(hidden)]
+pub mod codegen;
 pub mod connectors;
 #[cfg(feature = "engine")]
 pub mod error;
@@ -18,6 +25,8 @@ pub mod operators;
 pub mod options;
 #[cfg(feature = "engine")]
 pub mod params;
+#[cfg(feature = "engine")]
+pub mod record;
 #[cfg(feature = "engine")]
 pub mod state;
 #[cfg(feature = "engine")]

@@ -71,6 +71,19 @@ impl fmt::Display for EvalError {
 
 impl std::error::Error for EvalError {}
 
+impl From<super::ParseError> for EvalError {
+    #[cold]
+    fn from(error: super::ParseError) -> Self {
+        EvalError::new(error.0)
+    }
+}
+
+/// The value of something that may be null where the column may not.
+#[inline]
+pub fn required<T>(value: Option<T>) -> Result<T, EvalError> {
+    value.ok_or_else(|| EvalError::new("the value is null, but it may not be"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
