@@ -2,8 +2,16 @@
 //!
 //! Hidden from the documentation: its users are the code generator and the derive macros.
 
+pub use crate::chain::{Chain, ChainBuilder, SourceConfig};
+pub use crate::error::{JobError, JobResult};
 pub use crate::format_text;
+pub use crate::graph::ErrorPolicy;
+pub use crate::operator::*;
+pub use crate::operators::*;
+pub use crate::options::Options;
+pub use crate::params::{ParamSpec, ParamValues};
 pub use crate::record::{Change, ChangeKind, Key, key_hash};
+pub use crate::source::{ErasedSource, Source, erase_source};
 pub use crate::state::{State, StateError, StateReader};
 pub use crate::value::compare::Compare;
 pub use crate::value::text::{Print, like, text};

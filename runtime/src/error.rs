@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-/// Why a job failed or cannot start.
+/// Why a job failed or cannot start. As large as one pointer: it is returned once per row and stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobError {
+pub struct JobError(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
     message: String,
     kind: ErrorKind,
 }
@@ -27,19 +30,24 @@ impl JobError {
     /// An error that comes back with the same input.
     #[cold]
     pub fn new(message: impl Into<String>) -> Self {
-        JobError { message: message.into(), kind: ErrorKind::Permanent }
+        JobError::of_kind(message.into(), ErrorKind::Permanent)
     }
 
     /// An error of the outside world, which a restart may cure.
     #[cold]
     pub fn transient(message: impl Into<String>) -> Self {
-        JobError { message: message.into(), kind: ErrorKind::Transient }
+        JobError::of_kind(message.into(), ErrorKind::Transient)
     }
 
     /// A mistake on the command line.
     #[cold]
     pub fn usage(message: impl Into<String>) -> Self {
-        JobError { message: message.into(), kind: ErrorKind::Usage }
+        JobError::of_kind(message.into(), ErrorKind::Usage)
+    }
+
+    #[cold]
+    fn of_kind(message: String, kind: ErrorKind) -> Self {
+        JobError(Box::new(Inner { message, kind }))
     }
 
     /// An input or output error: `cannot write \`out/x\`: No space left on device (os error 28)`.
@@ -51,32 +59,39 @@ impl JobError {
     /// The same error, with where it happened before it.
     #[must_use]
     pub fn context(mut self, place: impl fmt::Display) -> Self {
-        self.message = format!("{place}: {}", self.message);
+        self.0.message = format!("{place}: {}", self.0.message);
         self
     }
 
     /// The same error, which no restart cures.
     #[must_use]
     pub fn permanent(mut self) -> Self {
-        self.kind = ErrorKind::Permanent;
+        self.0.kind = ErrorKind::Permanent;
         self
     }
 
     /// What can be done about it.
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        self.0.kind
     }
 
     /// The message, without the word `error`.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 }
 
 impl fmt::Display for JobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.0.message)
     }
 }
 
 impl std::error::Error for JobError {}
+
+impl From<crate::value::EvalError> for JobError {
+    #[cold]
+    fn from(error: crate::value::EvalError) -> Self {
+        JobError::new(error.to_string())
+    }
+}

@@ -9,14 +9,24 @@ extern crate self as millstream;
 
 pub mod aggregates;
 #[cfg(feature = "engine")]
+mod bytes;
+#[cfg(feature = "engine")]
+pub mod chain;
+#[cfg(feature = "engine")]
 #[doc(hidden)]
 pub mod codegen;
 pub mod connectors;
 #[cfg(feature = "engine")]
+mod entry;
+#[cfg(feature = "engine")]
 pub mod error;
+#[cfg(feature = "engine")]
+pub mod exchange;
 pub mod formats;
 pub mod functions;
 pub mod graph;
+#[cfg(feature = "engine")]
+pub mod job;
 #[cfg(feature = "engine")]
 pub mod operator;
 #[cfg(feature = "engine")]
@@ -28,6 +38,10 @@ pub mod params;
 #[cfg(feature = "engine")]
 pub mod record;
 #[cfg(feature = "engine")]
+pub mod sink;
+#[cfg(feature = "engine")]
+pub mod source;
+#[cfg(feature = "engine")]
 pub mod state;
 #[cfg(feature = "engine")]
 pub mod time;
@@ -35,9 +49,15 @@ pub mod time;
 pub mod value;
 
 #[cfg(feature = "engine")]
+pub use chain::{Chain, ChainBuilder};
+#[cfg(feature = "engine")]
+pub use entry::main;
+#[cfg(feature = "engine")]
 pub use error::{JobError, JobResult};
 #[cfg(feature = "engine")]
 pub use graph::ErrorPolicy;
+#[cfg(feature = "engine")]
+pub use job::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart};
 #[cfg(feature = "engine")]
 pub use options::Options;
 #[cfg(feature = "engine")]

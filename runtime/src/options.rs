@@ -184,3 +184,21 @@ option_value_from! {
     &str => Text(str::to_owned), String => Text(std::convert::identity), i64 => Int(std::convert::identity), i32 => Int(i64::from),
     u32 => Int(i64::from), f64 => Float(std::convert::identity), bool => Bool(std::convert::identity),
 }
+
+impl From<crate::value::Str> for OptionValue {
+    fn from(value: crate::value::Str) -> Self {
+        OptionValue::Text(value.into())
+    }
+}
+
+impl From<crate::value::Duration> for OptionValue {
+    fn from(value: crate::value::Duration) -> Self {
+        OptionValue::Int(value.0)
+    }
+}
+
+impl From<crate::value::Timestamp> for OptionValue {
+    fn from(value: crate::value::Timestamp) -> Self {
+        OptionValue::Int(value.0)
+    }
+}

@@ -98,3 +98,36 @@ from_param_by_parsing! {
     f32 => "float32", "1.5"; f64 => "float64", "1.5";
     String => "string", "text"; compact_str::CompactString => "string", "text";
 }
+
+macro_rules! from_param_by_parse {
+    ($($ty:ty => $name:literal, $example:literal);* $(;)?) => {$(
+        impl FromParam for $ty {
+            const EXAMPLE: &'static str = $example;
+            fn type_name() -> String {
+                $name.to_owned()
+            }
+            fn from_param(text: &str) -> Option<Self> {
+                <$ty>::parse(text).ok()
+            }
+        }
+    )*};
+}
+
+from_param_by_parse! {
+    crate::value::Timestamp => "timestamp", "2026-01-31T12:00:00Z";
+    crate::value::Date => "date", "2026-01-31";
+    crate::value::Time => "time", "12:30:00";
+    crate::value::Duration => "duration", "1h30m";
+    crate::value::Uuid => "uuid", "67e55044-10b1-426f-9247-bb680e5fe0c8";
+    crate::value::Json => "json", "{\"a\":1}";
+}
+
+impl<const P: u8, const S: u8> FromParam for crate::value::Decimal<P, S> {
+    const EXAMPLE: &'static str = "1";
+    fn type_name() -> String {
+        format!("decimal({P}, {S})")
+    }
+    fn from_param(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+}

@@ -1,0 +1,180 @@
+//! Builds the chain of one subtask: what generated code calls.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::output::{BroadcastOutput, HashOutput, RoundRobinOutput};
+use super::source::{SourceChain, SourceConfig};
+use super::{Chain, InputChain};
+use crate::error::{JobError, JobResult};
+use crate::exchange::OutboxHandle;
+use crate::graph::ErrorPolicy;
+use crate::job::ExchangeKind;
+use crate::operator::{Chained, FanOut, Operator, OperatorContext, Stage};
+use crate::params::ParamValues;
+use crate::sink::{Committer, Sink, SinkContext, SinkStage};
+use crate::source::{Source, SourceContext};
+use crate::state::{KeyGroups, State};
+use crate::value::{EvalError, Timestamp};
+
+/// The committers of a job's sinks, by uid. Filled while the first subtask of each chain is built.
+#[derive(Default)]
+pub struct SinkRegistry {
+    committers: BTreeMap<String, Box<dyn Committer>>,
+}
+
+impl std::fmt::Debug for SinkRegistry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.committers.keys()).finish()
+    }
+}
+
+impl SinkRegistry {
+    pub(crate) fn into_committers(self) -> BTreeMap<String, Box<dyn Committer>> {
+        self.committers
+    }
+}
+
+/// An edge that leaves the chain.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputEdge {
+    /// The number of the edge in the job.
+    pub edge: usize,
+    pub exchange: ExchangeKind,
+    /// The channels of this subtask's outbox that belong to it.
+    pub channels: Range<usize>,
+}
+
+/// What all subtasks of an attempt share.
+#[derive(Clone, Debug)]
+pub(crate) struct BuildContext<'a> {
+    pub params: &'a ParamValues,
+    pub max_parallelism: u32,
+    pub on_error: ErrorPolicy,
+    /// Rows per batch between tasks.
+    pub batch_rows: usize,
+    pub run: &'a str,
+    pub first_checkpoint: u64,
+    pub replace: bool,
+}
+
+/// Builds the chain of one subtask, from its end to its head.
+#[derive(Debug)]
+pub struct ChainBuilder<'a> {
+    pub(crate) context: &'a BuildContext<'a>,
+    pub(crate) subtask: u32,
+    pub(crate) parallelism: u32,
+    pub(crate) outputs: &'a [OutputEdge],
+    pub(crate) outbox: OutboxHandle,
+    pub(crate) sinks: &'a mut SinkRegistry,
+}
+
+impl ChainBuilder<'_> {
+    /// The job's params.
+    pub fn params(&self) -> &ParamValues {
+        self.context.params
+    }
+
+    /// An operator in front of the next stage.
+    pub fn operator<In, O, N>(&mut self, uid: &str, name: &str, operator: O, next: N) -> JobResult<Chained<O, N>>
+    where
+        O: Operator<In>,
+        N: Stage<O::Out>,
+    {
+        let context = OperatorContext {
+            uid: uid.into(),
+            name: name.into(),
+            subtask: self.subtask,
+            parallelism: self.parallelism,
+            max_parallelism: self.context.max_parallelism,
+            on_error: self.context.on_error,
+        };
+        Ok(Chained::new(context, operator, next))
+    }
+
+    /// Hands every row to both stages.
+    pub fn fan_out<A, B>(&mut self, first: A, second: B) -> FanOut<A, B> {
+        FanOut::new(first, second)
+    }
+
+    /// A sink.
+    pub fn sink<T, S: Sink<T>>(&mut self, uid: &str, name: &str, sink: S) -> JobResult<SinkStage<T, S>> {
+        let context = SinkContext {
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+            subtask: self.subtask,
+            parallelism: self.parallelism,
+            run: self.context.run.to_owned(),
+            first_checkpoint: self.context.first_checkpoint,
+            replace: self.context.replace,
+        };
+        if self.subtask == 0
+            && let Some(committer) = sink.committer(&context).map_err(|error| error.context(name))?
+        {
+            self.sinks.committers.insert(uid.to_owned(), committer);
+        }
+        Ok(SinkStage::new(sink, name, context))
+    }
+
+    /// Rows to the subtask that owns their key.
+    pub fn hash<T, K>(
+        &mut self,
+        edge: usize,
+        key: impl Fn(&T) -> Result<K, EvalError> + Send,
+    ) -> JobResult<HashOutput<T, K, impl Fn(&T) -> Result<K, EvalError> + Send>>
+    where
+        T: Send + 'static,
+        K: State,
+    {
+        let output = self.output(edge)?;
+        let groups = KeyGroups::new(self.context.max_parallelism);
+        Ok(HashOutput::new(self.outbox.clone(), output.channels.clone(), self.context.batch_rows, groups, key))
+    }
+
+    /// Rows to the subtask of the same number, or, with unequal parallelism, to one after the other.
+    pub fn forward<T: Send + 'static>(&mut self, edge: usize) -> JobResult<RoundRobinOutput<T>> {
+        self.rebalance(edge)
+    }
+
+    /// Rows to one subtask after the other.
+    pub fn rebalance<T: Send + 'static>(&mut self, edge: usize) -> JobResult<RoundRobinOutput<T>> {
+        let output = self.output(edge)?;
+        let first = self.subtask as usize;
+        Ok(RoundRobinOutput::new(self.outbox.clone(), output.channels.clone(), self.context.batch_rows, first))
+    }
+
+    /// Rows to all subtasks.
+    pub fn broadcast<T: Clone + Send + 'static>(&mut self, edge: usize) -> JobResult<BroadcastOutput<T>> {
+        let output = self.output(edge)?;
+        Ok(BroadcastOutput::new(self.outbox.clone(), output.channels.clone(), self.context.batch_rows))
+    }
+
+    /// A chain that other chains feed.
+    pub fn input<T: Send + 'static, S: Stage<T> + 'static>(&mut self, stage: S) -> JobResult<Box<dyn Chain>> {
+        Ok(Box::new(InputChain::<T, S>::new(stage)))
+    }
+
+    /// A chain that starts with a source.
+    pub fn source<S, W, N>(
+        &mut self,
+        uid: &str,
+        name: &str,
+        source: S,
+        config: SourceConfig<W>,
+        next: N,
+    ) -> JobResult<Box<dyn Chain>>
+    where
+        S: Source,
+        W: Fn(&S::Row) -> Result<Option<Timestamp>, EvalError> + Send + 'static,
+        N: Stage<S::Row> + 'static,
+    {
+        let context = SourceContext { name: name.to_owned(), subtask: self.subtask, parallelism: self.parallelism };
+        let reader = source.reader(&context).map_err(|error| error.context(format_args!("source {name}")))?;
+        Ok(Box::new(SourceChain::new(uid, name, reader, config, next)))
+    }
+
+    fn output(&self, edge: usize) -> JobResult<&OutputEdge> {
+        let found = self.outputs.iter().find(|output| output.edge == edge);
+        found.ok_or_else(|| JobError::new(format!("the chain has no output number {edge}")))
+    }
+}

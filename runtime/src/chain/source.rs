@@ -1,0 +1,254 @@
+//! A chain that starts with a source: reads, keeps event time per split, and feeds the first stage.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::{Chain, ChainReport, SourceTask};
+use crate::error::{JobError, JobResult};
+use crate::exchange::Batch;
+use crate::graph::ErrorPolicy;
+use crate::operator::{RestoredState, SnapshotBuilder, Stage};
+use crate::source::{ReaderStatus, SourceOutput, SourceReader, Split};
+use crate::time::{Watermark, WatermarkTracker};
+use crate::value::{EvalError, Timestamp};
+
+/// The state in a snapshot that holds the splits of a reader.
+pub(crate) const SPLITS: &str = "#splits";
+
+/// What the text says of a source besides its connector.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceConfig<W> {
+    /// The event time that a row allows the watermark; None: no event time.
+    pub watermark: Option<W>,
+    /// What happens to records that are not rows.
+    pub on_error: ErrorPolicy,
+}
+
+/// What a source counted.
+#[derive(Clone, Debug)]
+pub struct SourceReport {
+    /// The uid of the source.
+    pub uid: Arc<str>,
+    /// The name in the text.
+    pub name: Arc<str>,
+    /// Rows emitted.
+    pub rows: u64,
+    /// Records left out, by reason.
+    pub rejects: Vec<RejectReport>,
+}
+
+/// Records that were left out for one reason.
+#[derive(Clone, Debug)]
+pub struct RejectReport {
+    /// The reason.
+    pub reason: &'static str,
+    /// How many.
+    pub count: u64,
+    /// The first, in words.
+    pub first: String,
+}
+
+/// A source and the stages behind it.
+pub struct SourceChain<R, W, N> {
+    reader: R,
+    feed: Feed<W, N>,
+    hold: bool,
+    last: Watermark,
+}
+
+impl<R, W, N> std::fmt::Debug for SourceChain<R, W, N> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SourceChain").field("name", &self.feed.name).finish_non_exhaustive()
+    }
+}
+
+/// What the reader writes into.
+struct Feed<W, N> {
+    uid: Arc<str>,
+    name: Arc<str>,
+    config: SourceConfig<W>,
+    next: N,
+    rows: u64,
+    rejects: Vec<RejectReport>,
+    /// Event time per active split.
+    splits: Vec<(String, WatermarkTracker)>,
+    selected: usize,
+}
+
+impl<R, W, N> SourceChain<R, W, N> {
+    pub(super) fn new(uid: &str, name: &str, reader: R, config: SourceConfig<W>, next: N) -> Self {
+        let feed = Feed {
+            uid: uid.into(),
+            name: name.into(),
+            config,
+            next,
+            rows: 0,
+            rejects: Vec::new(),
+            splits: Vec::new(),
+            selected: 0,
+        };
+        SourceChain { reader, feed, hold: true, last: Watermark::MIN }
+    }
+
+    /// The minimum over the active splits; nothing while unread splits may hold older rows.
+    fn new_watermark(&mut self) -> Option<Watermark> {
+        if self.hold || self.feed.config.watermark.is_none() {
+            return None;
+        }
+        let watermark = self.feed.splits.iter().map(|(_, tracker)| tracker.watermark()).min()?;
+        (watermark > self.last).then(|| {
+            self.last = watermark;
+            watermark
+        })
+    }
+}
+
+impl<T, W, N> SourceOutput<T> for Feed<W, N>
+where
+    W: Fn(&T) -> Result<Option<Timestamp>, EvalError>,
+    N: Stage<T>,
+{
+    fn split_added(&mut self, split: &str) {
+        if !self.splits.iter().any(|(id, _)| id == split) {
+            self.splits.push((split.to_owned(), WatermarkTracker::default()));
+        }
+    }
+
+    fn select_split(&mut self, split: &str) {
+        self.split_added(split);
+        self.selected = self.splits.iter().position(|(id, _)| id == split).unwrap_or(0);
+    }
+
+    #[inline]
+    fn emit(&mut self, row: T) -> JobResult<()> {
+        if let Some(watermark) = &self.config.watermark {
+            match watermark(&row) {
+                Ok(Some(time)) => {
+                    if let Some((_, tracker)) = self.splits.get_mut(self.selected) {
+                        tracker.observe(time.0);
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => return self.reject("the watermark cannot be computed", || error.to_string()),
+            }
+        }
+        self.rows += 1;
+        self.next.push(row)
+    }
+
+    #[cold]
+    fn reject(&mut self, reason: &'static str, message: impl FnOnce() -> String) -> JobResult<()> {
+        match self.config.on_error {
+            ErrorPolicy::Fail => Err(JobError::new(format!("source {}: {}", self.name, message()))),
+            ErrorPolicy::Skip => {
+                match self.rejects.iter_mut().find(|reject| reject.reason == reason) {
+                    Some(reject) => reject.count += 1,
+                    None => self.rejects.push(RejectReport { reason, count: 1, first: message() }),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn split_finished(&mut self, split: &str) {
+        self.splits.retain(|(id, _)| id != split);
+        self.selected = 0;
+    }
+}
+
+impl<R, W, N> SourceTask for SourceChain<R, W, N>
+where
+    R: SourceReader,
+    W: Fn(&R::Row) -> Result<Option<Timestamp>, EvalError> + Send,
+    N: Stage<R::Row>,
+{
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<JobResult<ReaderStatus>> {
+        let status = std::task::ready!(self.reader.poll(context, &mut self.feed))?;
+        self.feed.next.end_of_batch()?;
+        if let Some(watermark) = self.new_watermark() {
+            self.feed.next.watermark(watermark)?;
+        }
+        Poll::Ready(Ok(status))
+    }
+
+    fn add_splits(&mut self, splits: &[Vec<u8>]) -> JobResult<()> {
+        let splits = splits.iter().map(|bytes| R::Split::decode(bytes)).collect::<JobResult<Vec<_>>>()?;
+        for split in &splits {
+            self.feed.split_added(&split.id());
+        }
+        self.reader.add_splits(splits)
+    }
+
+    fn no_more_splits(&mut self) {
+        self.reader.no_more_splits();
+    }
+
+    fn hold_watermark(&mut self, hold: bool) {
+        self.hold = hold;
+    }
+
+    fn source_event(&mut self, event: &[u8]) -> JobResult<()> {
+        self.reader.source_event(event)
+    }
+}
+
+impl<R, W, N> Chain for SourceChain<R, W, N>
+where
+    R: SourceReader,
+    W: Fn(&R::Row) -> Result<Option<Timestamp>, EvalError> + Send,
+    N: Stage<R::Row>,
+{
+    fn batch(&mut self, _input: usize, _batch: Batch) -> JobResult<()> {
+        Err(JobError::new("a source takes no rows"))
+    }
+
+    fn watermark(&mut self, watermark: Watermark) -> JobResult<()> {
+        self.feed.next.watermark(watermark)
+    }
+
+    fn processing_time(&mut self, now: i64) -> JobResult<()> {
+        self.feed.next.processing_time(now)
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        self.feed.next.next_processing_time()
+    }
+
+    fn flush(&mut self) -> JobResult<()> {
+        self.feed.next.flush()
+    }
+
+    fn finish(&mut self) -> JobResult<()> {
+        self.feed.next.finish()
+    }
+
+    fn snapshot(&mut self, snapshot: &mut SnapshotBuilder) -> JobResult<()> {
+        let splits: Vec<_> = self.reader.snapshot().iter().map(Split::encode).collect();
+        if !splits.is_empty() {
+            snapshot.operator(&self.feed.uid).list(SPLITS, String::new(), splits);
+        }
+        self.feed.next.snapshot(snapshot)
+    }
+
+    fn restore(&mut self, state: &RestoredState) -> JobResult<()> {
+        self.feed.next.restore(state)
+    }
+
+    fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
+        self.feed.next.checkpoint_complete(checkpoint)
+    }
+
+    fn report(&self, report: &mut ChainReport) {
+        report.source = Some(SourceReport {
+            uid: self.feed.uid.clone(),
+            name: self.feed.name.clone(),
+            rows: self.feed.rows,
+            rejects: self.feed.rejects.clone(),
+        });
+        self.feed.next.report(&mut report.operators);
+    }
+
+    fn source(&mut self) -> Option<&mut dyn SourceTask> {
+        Some(self)
+    }
+}

@@ -1,0 +1,272 @@
+//! The input of a task: all its channels as one sequence of events, barriers aligned, watermarks combined.
+//!
+//! After a barrier a channel is blocked until the barrier has come through every other channel; a channel that has ended
+//! counts as aligned. A newer barrier gives the older checkpoint up.
+
+use std::collections::VecDeque;
+use std::task::{Context, Poll};
+
+use tokio::sync::mpsc::Receiver;
+
+use super::element::{Batch, Element};
+use super::valve::{Valve, ValveOutput};
+
+/// What the gate gives to the task.
+#[derive(Debug)]
+pub enum GateEvent {
+    /// Rows of one of the task's inputs.
+    Batch {
+        /// Which input.
+        input: usize,
+        /// The rows.
+        batch: Batch,
+    },
+    /// The combined watermark has moved.
+    Watermark(i64),
+    /// All channels are idle.
+    Idle,
+    /// One speaks again.
+    Active,
+    /// The barrier has come through all channels.
+    Barrier(u64),
+    /// All channels have ended. Nothing follows.
+    End,
+    /// A producer is gone without an end: the attempt is being torn down.
+    Disconnected,
+}
+
+#[derive(Debug)]
+struct Channel {
+    input: usize,
+    receiver: Receiver<Element>,
+    state: ChannelState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChannelState {
+    Open,
+    /// Its barrier has come; others' have not.
+    Blocked,
+    Ended,
+}
+
+/// The channels of one task.
+#[derive(Debug)]
+pub struct Gate {
+    channels: Vec<Channel>,
+    valve: Valve,
+    valve_out: Vec<ValveOutput>,
+    ready: VecDeque<GateEvent>,
+    /// Where the next poll starts, so that no channel starves.
+    next: usize,
+    /// The checkpoint that is being aligned.
+    aligning: Option<u64>,
+    /// The newest checkpoint that was aligned or given up.
+    last: u64,
+    ended: bool,
+}
+
+impl Gate {
+    /// A gate over channels, each with the number of the input that it belongs to.
+    pub fn new(channels: Vec<(usize, Receiver<Element>)>) -> Self {
+        let channels: Vec<_> =
+            channels.into_iter().map(|(input, receiver)| Channel { input, receiver, state: ChannelState::Open }).collect();
+        Gate {
+            valve: Valve::new(channels.len()),
+            channels,
+            valve_out: Vec::new(),
+            ready: VecDeque::new(),
+            next: 0,
+            aligning: None,
+            last: 0,
+            ended: false,
+        }
+    }
+
+    /// The combined watermark.
+    pub fn watermark(&self) -> i64 {
+        self.valve.watermark()
+    }
+
+    /// The next event.
+    pub async fn next(&mut self) -> GateEvent {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// The next event, if there is one.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<GateEvent> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Poll::Ready(event);
+            }
+            if self.ended {
+                return Poll::Pending;
+            }
+            let mut progress = false;
+            for step in 0..self.channels.len() {
+                let index = (self.next + step) % self.channels.len();
+                let channel = &mut self.channels[index];
+                if channel.state != ChannelState::Open {
+                    continue;
+                }
+                if let Poll::Ready(element) = channel.receiver.poll_recv(cx) {
+                    self.next = index + 1;
+                    self.take(index, element);
+                    progress = true;
+                    break;
+                }
+            }
+            if !progress {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn take(&mut self, index: usize, element: Option<Element>) {
+        match element {
+            Some(Element::Batch(batch)) => {
+                let input = self.channels[index].input;
+                self.ready.push_back(GateEvent::Batch { input, batch });
+            }
+            Some(Element::Watermark(time)) => self.through_valve(|valve, out| valve.watermark_of(index, time, out)),
+            Some(Element::Idle) => self.through_valve(|valve, out| valve.idle(index, out)),
+            Some(Element::Active) => self.through_valve(|valve, out| valve.active(index, out)),
+            Some(Element::Barrier(id)) => self.barrier(index, id),
+            Some(Element::End) => self.end(index),
+            None => {
+                self.ended = true;
+                self.ready.push_back(GateEvent::Disconnected);
+            }
+        }
+    }
+
+    fn through_valve(&mut self, act: impl FnOnce(&mut Valve, &mut Vec<ValveOutput>)) {
+        act(&mut self.valve, &mut self.valve_out);
+        self.ready.extend(self.valve_out.drain(..).map(|output| match output {
+            ValveOutput::Watermark(time) => GateEvent::Watermark(time),
+            ValveOutput::Idle => GateEvent::Idle,
+            ValveOutput::Active => GateEvent::Active,
+        }));
+    }
+
+    fn barrier(&mut self, index: usize, id: u64) {
+        if id <= self.last || self.aligning.is_some_and(|aligning| id < aligning) {
+            return;
+        }
+        if self.aligning.is_some_and(|aligning| id > aligning) {
+            self.unblock();
+        }
+        self.aligning = Some(id);
+        self.channels[index].state = ChannelState::Blocked;
+        self.complete_alignment();
+    }
+
+    fn end(&mut self, index: usize) {
+        self.channels[index].state = ChannelState::Ended;
+        self.channels[index].receiver.close();
+        self.through_valve(|valve, out| valve.finished(index, out));
+        self.complete_alignment();
+        if self.channels.iter().all(|channel| channel.state == ChannelState::Ended) {
+            self.ended = true;
+            self.ready.push_back(GateEvent::End);
+        }
+    }
+
+    fn complete_alignment(&mut self) {
+        let Some(id) = self.aligning else { return };
+        if self.channels.iter().any(|channel| channel.state == ChannelState::Open) {
+            return;
+        }
+        self.aligning = None;
+        self.last = id;
+        self.unblock();
+        self.ready.push_back(GateEvent::Barrier(id));
+    }
+
+    fn unblock(&mut self) {
+        for channel in &mut self.channels {
+            if channel.state == ChannelState::Blocked {
+                channel.state = ChannelState::Open;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc::{Sender, channel};
+
+    fn gate(channels: usize) -> (Vec<Sender<Element>>, Gate) {
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..channels).map(|_| channel(16)).unzip();
+        (senders, Gate::new(receivers.into_iter().map(|receiver| (0, receiver)).collect()))
+    }
+
+    fn row(number: i32) -> Element {
+        Element::Batch(Box::new(vec![number]))
+    }
+
+    /// What the gate gives without further input, as text.
+    fn drain(gate: &mut Gate) -> Vec<String> {
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        let mut events = Vec::new();
+        while let Poll::Ready(event) = gate.poll_next(&mut cx) {
+            events.push(match event {
+                GateEvent::Batch { batch, .. } => format!("{:?}", batch.downcast::<Vec<i32>>().unwrap()),
+                other => format!("{other:?}"),
+            });
+        }
+        events
+    }
+
+    #[tokio::test]
+    async fn rows_behind_a_barrier_wait_for_the_others() {
+        let (senders, mut gate) = gate(2);
+        for element in [row(1), Element::Barrier(1), row(2)] {
+            senders[0].try_send(element).unwrap();
+        }
+        assert_eq!(drain(&mut gate), ["[1]"]);
+        for element in [row(3), Element::Barrier(1), row(4)] {
+            senders[1].try_send(element).unwrap();
+        }
+        let events = drain(&mut gate);
+        assert_eq!(events[..2], ["[3]", "Barrier(1)"]);
+        assert_eq!(events.len(), 4, "both rows behind the barrier follow: {events:?}");
+    }
+
+    #[tokio::test]
+    async fn a_channel_that_has_ended_counts_as_aligned() {
+        let (senders, mut gate) = gate(2);
+        senders[0].try_send(Element::Barrier(1)).unwrap();
+        assert_eq!(drain(&mut gate), [""; 0]);
+        senders[1].try_send(row(1)).unwrap();
+        senders[1].try_send(Element::End).unwrap();
+        assert_eq!(drain(&mut gate), ["[1]", "Barrier(1)"]);
+        senders[0].try_send(Element::Barrier(2)).unwrap();
+        assert_eq!(drain(&mut gate), ["Barrier(2)"]);
+        senders[0].try_send(Element::End).unwrap();
+        assert_eq!(drain(&mut gate), ["Watermark(9223372036854775807)", "End"]);
+    }
+
+    #[tokio::test]
+    async fn a_newer_barrier_gives_the_older_checkpoint_up() {
+        let (senders, mut gate) = gate(2);
+        senders[0].try_send(Element::Barrier(1)).unwrap();
+        senders[0].try_send(row(1)).unwrap();
+        senders[1].try_send(Element::Barrier(2)).unwrap();
+        senders[1].try_send(row(2)).unwrap();
+        assert_eq!(drain(&mut gate), ["[1]"], "channel 0 is free again, channel 1 is blocked");
+        senders[0].try_send(Element::Barrier(2)).unwrap();
+        assert_eq!(drain(&mut gate), ["Barrier(2)", "[2]"]);
+        senders[0].try_send(Element::Barrier(1)).unwrap();
+        senders[0].try_send(row(3)).unwrap();
+        assert_eq!(drain(&mut gate), ["[3]"], "a stale barrier is ignored");
+    }
+
+    #[tokio::test]
+    async fn a_producer_that_is_gone_without_an_end_is_reported() {
+        let (senders, mut gate) = gate(1);
+        drop(senders);
+        assert_eq!(drain(&mut gate), ["Disconnected"]);
+    }
+}

@@ -1,0 +1,112 @@
+//! What a generated binary hands to [`millstream::main`](crate::main): the chains of a job and its settings.
+
+use crate::chain::{Chain, ChainBuilder};
+use crate::error::{JobError, JobResult};
+use crate::graph::ErrorPolicy;
+use crate::params::{ParamSpec, ParamValues};
+use crate::source::ErasedSource;
+
+/// A job, ready to run.
+#[derive(Debug)]
+pub struct Job {
+    /// `flight_delays`
+    pub name: &'static str,
+    /// The doc comment of `job`, for `--help`.
+    pub doc: &'static str,
+    /// A hash of the optimised plan.
+    pub fingerprint: u64,
+    /// Subtasks per chain, where the chain does not say otherwise.
+    pub parallelism: u32,
+    /// The number of key groups: the most subtasks that keyed state can ever be spread over.
+    pub max_parallelism: u32,
+    /// A batch between tasks waits at most this long; 0: every row at once.
+    pub buffer_timeout_micros: i64,
+    /// None: no checkpoints.
+    pub checkpoint: Option<CheckpointConfig>,
+    /// What happens after a failure.
+    pub restart: Restart,
+    /// What happens to a row whose expressions fail.
+    pub on_error: ErrorPolicy,
+    /// The job's params, which become flags.
+    pub params: &'static [ParamSpec],
+    /// Producers before consumers.
+    pub chains: Vec<ChainSpec>,
+}
+
+/// `checkpoint: every 10s to "./checkpoints"`
+#[derive(Clone, Copy, Debug)]
+pub struct CheckpointConfig {
+    /// Time from one checkpoint to the next.
+    pub interval_micros: i64,
+    /// Where they go; may depend on params.
+    pub directory: fn(&ParamValues) -> Result<String, JobError>,
+    /// How many completed checkpoints are kept.
+    pub retain: u32,
+}
+
+/// `restart: fixed(3, 10s)`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// Exponential with checkpoints, none without.
+    Default,
+    /// The first failure ends the job.
+    None,
+    /// At most so many restarts, each after this delay.
+    Fixed {
+        /// How many restarts.
+        attempts: u32,
+        /// The time before each.
+        delay_micros: i64,
+    },
+    /// Unlimited, with growing delays: 1 s, then half as much again up to 1 minute; back to 1 s after an hour without failure.
+    Exponential,
+}
+
+/// Builds the erased chain of one subtask.
+pub type BuildChain = fn(&mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>>;
+
+/// Makes the coordinator's half of a chain's source.
+pub type BuildSource = fn(&ParamValues) -> JobResult<Box<dyn ErasedSource>>;
+
+/// One chain of operators, which one task per subtask runs.
+#[derive(Clone, Debug)]
+pub struct ChainSpec {
+    /// From the text: `delays`.
+    pub name: &'static str,
+    /// The uids of the operators in it.
+    pub uids: &'static [&'static str],
+    /// None: the job's.
+    pub parallelism: Option<u32>,
+    /// Chains of one group share slots.
+    pub slot_group: &'static str,
+    /// What it reads; empty for a source.
+    pub inputs: Vec<InputSpec>,
+    /// Builds it, once per subtask and attempt.
+    pub build: BuildChain,
+    /// For a chain that starts with a source.
+    pub source: Option<BuildSource>,
+}
+
+/// An edge between two chains, seen from its consumer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputSpec {
+    /// The index of the producing chain.
+    pub from: usize,
+    /// The number of the edge in the job.
+    pub edge: usize,
+    /// How its rows are distributed.
+    pub exchange: ExchangeKind,
+}
+
+/// Which subtask of the consumer gets a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExchangeKind {
+    /// The subtask of the same number; with unequal parallelism, rows are rebalanced.
+    Forward,
+    /// By the key group of the row's key.
+    Hash,
+    /// Round-robin.
+    Rebalance,
+    /// All of them.
+    Broadcast,
+}

@@ -1,0 +1,46 @@
+//! Sources, split by split: an enumerator on the coordinator finds and assigns splits, readers on the tasks read them.
+
+mod enumerator;
+mod erased;
+pub mod fetch;
+mod reader;
+mod split;
+
+pub use enumerator::{EnumeratorAction, EnumeratorContext, SplitEnumerator, StaticEnumerator};
+pub use erased::{ErasedEnumerator, ErasedSource, TypedSource, erase_source};
+pub use reader::{ReaderStatus, SourceOutput, SourceReader};
+pub use split::Split;
+
+use crate::error::JobResult;
+
+/// A source of rows.
+pub trait Source: Send + 'static {
+    /// What it gives.
+    type Row: Send + 'static;
+    /// The parts that it is read in.
+    type Split: Split;
+    /// Finds and assigns splits.
+    type Enumerator: SplitEnumerator<Self::Split> + 'static;
+    /// Reads splits.
+    type Reader: SourceReader<Row = Self::Row, Split = Self::Split> + 'static;
+
+    /// The coordinator's half: anew, or from what a checkpoint kept.
+    fn enumerator(&self, context: &SourceContext, restored: Option<&[u8]>) -> JobResult<Self::Enumerator>;
+
+    /// The half of one subtask.
+    fn reader(&self, context: &SourceContext) -> JobResult<Self::Reader>;
+
+    /// Whether it comes to an end.
+    fn bounded(&self) -> bool;
+}
+
+/// Where a source runs.
+#[derive(Clone, Debug)]
+pub struct SourceContext {
+    /// The name in the text: `flights`.
+    pub name: String,
+    /// The number of the reader, from 0.
+    pub subtask: u32,
+    /// How many readers there are.
+    pub parallelism: u32,
+}
