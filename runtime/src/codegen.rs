@@ -13,6 +13,7 @@ pub use crate::params::{ParamSpec, ParamValues};
 pub use crate::record::{Change, ChangeKind, Key, key_hash};
 pub use crate::source::{ErasedSource, Source, erase_source};
 pub use crate::state::{State, StateError, StateReader};
+pub use crate::time::{Cumulative, Global, Sliding, Tumbling, WindowBounds};
 pub use crate::value::compare::Compare;
 pub use crate::value::text::{Print, like, text};
 pub use crate::value::{

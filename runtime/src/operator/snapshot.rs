@@ -85,6 +85,13 @@ pub struct KeyGroupPart {
     pub part: Box<dyn EncodePart>,
 }
 
+impl KeyGroupPart {
+    /// The state of a key group, which `encode` appends to its argument.
+    pub fn new(group: u16, encode: impl Fn(&mut Vec<u8>) + Send + 'static) -> Self {
+        KeyGroupPart { group, part: Box::new(Encoder(encode)) }
+    }
+}
+
 impl fmt::Debug for KeyGroupPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyGroupPart").field("group", &self.group).finish_non_exhaustive()
@@ -97,9 +104,10 @@ pub trait EncodePart: Send {
     fn encode(&self, out: &mut Vec<u8>);
 }
 
-/// Already encoded.
-impl EncodePart for Vec<u8> {
+struct Encoder<F>(F);
+
+impl<F: Fn(&mut Vec<u8>) + Send> EncodePart for Encoder<F> {
     fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self);
+        (self.0)(out);
     }
 }

@@ -1,7 +1,11 @@
-//! Keyed state: key groups, and how state is encoded.
+//! State: how it is encoded, and the keyed state of operators.
 
 mod codec;
 mod key_group;
+mod keyed;
+mod tables;
 
 pub use codec::{State, StateError, StateReader, decode_from_slice, encode_to_vec, write_varint};
 pub use key_group::{KeyGroupRange, KeyGroups, hash_bytes};
+pub use keyed::KeyedState;
+pub use tables::{Entry, KeyHasher, KeyedTables, Occupied, Place, SharedTable, Slot, Vacant, decode_entries, read};

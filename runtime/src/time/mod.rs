@@ -1,5 +1,13 @@
-//! Event time: watermarks and windows.
+//! Event time: watermarks, windows, timers.
 
+mod domain;
+mod due_queue;
+mod progress;
 mod watermark;
+mod window;
 
+pub use domain::TimeDomain;
+pub use due_queue::DueQueue;
+pub use progress::Progress;
 pub use watermark::{Watermark, WatermarkTracker};
+pub use window::{Cumulative, Global, Sliding, Tumbling, WindowAssigner, WindowBounds};

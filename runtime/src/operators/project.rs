@@ -6,21 +6,21 @@ use crate::operator::{Collector, Failure, Operator};
 use crate::value::EvalError;
 
 /// Makes one output row of each input row.
-pub struct Map<F> {
+pub struct Project<F> {
     function: F,
 }
 
-impl<F> Map<F> {
+impl<F> Project<F> {
     /// Makes the output rows with `function`.
     pub fn new<A, B>(function: F) -> Self
     where
         F: FnMut(A) -> Result<B, EvalError>,
     {
-        Map { function }
+        Project { function }
     }
 }
 
-impl<A, B, F> Operator<A> for Map<F>
+impl<A, B, F> Operator<A> for Project<F>
 where
     F: FnMut(A) -> Result<B, EvalError> + Send,
 {
@@ -33,8 +33,8 @@ where
     }
 }
 
-impl<F> fmt::Debug for Map<F> {
+impl<F> fmt::Debug for Project<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Map").finish_non_exhaustive()
+        f.debug_struct("Project").finish_non_exhaustive()
     }
 }

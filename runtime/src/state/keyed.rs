@@ -1,0 +1,122 @@
+//! The keyed state of one operator: its tables, with how they go into checkpoints and come back.
+//!
+//! Each key group's part begins with the watermark of the operator, so that after a restore, at any parallelism, every key
+//! group goes on from where it stood: what was late stays late, what has been emitted is not emitted again.
+
+use super::tables::{KeyHasher, KeyedTables, Place, SharedTable, Slot, decode_entries, read};
+use super::{State, StateReader};
+use crate::error::JobError;
+use crate::operator::{KeyGroupPart, OperatorContext, OperatorSnapshot, RestoredOperator};
+use crate::record::Key;
+use crate::time::Progress;
+
+/// A value per key, for operators that keep one map.
+#[derive(Clone, Debug)]
+pub struct KeyedState<K, V> {
+    name: &'static str,
+    hasher: KeyHasher,
+    tables: KeyedTables<K, V>,
+}
+
+impl<K, V> KeyedState<K, V>
+where
+    K: Key,
+    V: Clone + State + Send + Sync + 'static,
+{
+    /// Empty state with a name that is unique in its operator. To be opened before use.
+    pub fn new(name: &'static str) -> Self {
+        let hasher = KeyHasher::default();
+        let tables = KeyedTables::new(hasher.range());
+        KeyedState { name, hasher, tables }
+    }
+
+    /// Lays it out for the key groups of this subtask.
+    pub fn open(&mut self, context: &OperatorContext) {
+        self.hasher = KeyHasher::new(context);
+        self.tables = KeyedTables::new(self.hasher.range());
+    }
+
+    /// Where a key belongs.
+    #[inline]
+    pub fn slot(&mut self, key: &K) -> Result<Slot, JobError> {
+        self.hasher.slot(key)
+    }
+
+    /// The place of a key, to be looked at and changed with one look-up.
+    #[inline]
+    pub fn place(&mut self, slot: Slot, key: &K) -> Place<'_, K, V> {
+        self.tables.place(slot, key)
+    }
+
+    /// The tables.
+    pub fn tables(&self) -> &KeyedTables<K, V> {
+        &self.tables
+    }
+
+    /// The tables.
+    pub fn tables_mut(&mut self) -> &mut KeyedTables<K, V> {
+        &mut self.tables
+    }
+
+    /// Hands the state to a checkpoint.
+    pub fn snapshot(&mut self, progress: &Progress, snapshot: &mut OperatorSnapshot) {
+        let start = self.hasher.range().start;
+        let mut parts = Vec::new();
+        for table in 0..self.tables.tables() {
+            let watermark = progress.of_table(table);
+            let shared = self.tables.share(table);
+            if shared.is_some() || watermark != i64::MIN {
+                let part = Part { watermark, shared };
+                parts.push(KeyGroupPart::new((start + table) as u16, move |out| part.encode(out)));
+            }
+        }
+        snapshot.keyed(self.name, Self::schema(), parts);
+    }
+
+    /// Takes the state of a checkpoint, and calls `each` with every entry.
+    pub fn restore(
+        &mut self,
+        state: &RestoredOperator,
+        progress: &mut Progress,
+        mut each: impl FnMut(Slot, &K, &V),
+    ) -> Result<(), JobError> {
+        let mut watermarks = vec![i64::MIN; self.hasher.range().len()];
+        for (group, bytes) in state.keyed(self.name, &Self::schema())? {
+            let mut input = StateReader::new(bytes);
+            let watermark = read::<i64>(&mut input)?;
+            let table = u32::from(*group).wrapping_sub(self.hasher.range().start);
+            if let Some(of_table) = watermarks.get_mut(table as usize) {
+                *of_table = watermark;
+            }
+            decode_entries(&mut input, |key: K, value: V| {
+                let slot = self.hasher.slot(&key)?;
+                each(slot, &key, &value);
+                if let Place::Vacant(place) = self.tables.place(slot, &key) {
+                    place.insert(key, value);
+                }
+                Ok(())
+            })?;
+        }
+        *progress = Progress::restored(watermarks);
+        Ok(())
+    }
+
+    fn schema() -> String {
+        format!("map<{},{}>", K::schema(), V::schema())
+    }
+}
+
+struct Part<K, V> {
+    watermark: i64,
+    shared: Option<SharedTable<K, V>>,
+}
+
+impl<K: State, V: State> Part<K, V> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.watermark.encode(out);
+        match &self.shared {
+            Some(shared) => shared.encode(out),
+            None => 0u64.encode(out),
+        }
+    }
+}

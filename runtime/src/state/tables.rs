@@ -1,0 +1,286 @@
+//! Keyed state: one hash table per key group, copied on the first write after a snapshot.
+//!
+//! A key is encoded and hashed once ([`KeyHasher`]); the hash gives its key group and its place in the table. A snapshot moves
+//! each table behind a reference count, which costs the pipeline nothing. The next write to a table takes it back: for free
+//! if it has been encoded by then, by a copy if not.
+
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as TableEntry;
+
+use super::{KeyGroupRange, KeyGroups, State, StateError, StateReader, hash_bytes};
+use crate::error::JobError;
+use crate::operator::OperatorContext;
+use crate::record::Key;
+
+/// Finds the place of keys: their key group and their hash.
+#[derive(Clone, Debug)]
+pub struct KeyHasher {
+    groups: KeyGroups,
+    range: KeyGroupRange,
+    scratch: Vec<u8>,
+}
+
+/// The place of a key in the tables of a subtask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The number of the table, counted from the first key group of the subtask.
+    pub table: u32,
+    hash: u64,
+}
+
+impl KeyHasher {
+    /// For the key groups of this subtask.
+    pub fn new(context: &OperatorContext) -> Self {
+        KeyHasher { groups: context.key_groups(), range: context.key_group_range(), scratch: Vec::with_capacity(64) }
+    }
+
+    /// The key groups of the subtask.
+    pub fn range(&self) -> KeyGroupRange {
+        self.range
+    }
+
+    /// The place of a key. A key of another subtask's key group is a bug of the exchange, and reported.
+    #[inline]
+    pub fn slot<K: State>(&mut self, key: &K) -> Result<Slot, JobError> {
+        self.scratch.clear();
+        key.encode(&mut self.scratch);
+        let hash = hash_bytes(&self.scratch);
+        let group = self.groups.of_hash(hash);
+        let table = u32::from(group).wrapping_sub(self.range.start);
+        if table as usize >= self.range.len() {
+            return Err(wrong_subtask(group, self.range));
+        }
+        Ok(Slot { table, hash })
+    }
+}
+
+impl Default for KeyHasher {
+    fn default() -> Self {
+        KeyHasher::new(&OperatorContext::single(""))
+    }
+}
+
+#[cold]
+fn wrong_subtask(group: u16, range: KeyGroupRange) -> JobError {
+    JobError::new(format!(
+        "a row of key group {group} came to the subtask of key groups {}..{}: the exchange before it uses another key",
+        range.start, range.end
+    ))
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub struct Entry<K, V> {
+    hash: u64,
+    /// The key.
+    pub key: K,
+    /// The value.
+    pub value: V,
+}
+
+impl<K, V> Entry<K, V> {
+    /// Where the entry belongs.
+    pub fn slot(&self, table: u32) -> Slot {
+        Slot { table, hash: self.hash }
+    }
+}
+
+/// One table per key group of the subtask.
+#[derive(Clone, Debug)]
+pub struct KeyedTables<K, V> {
+    tables: Vec<Table<K, V>>,
+}
+
+/// One key group. Where `shared` is there, `owned` is empty.
+#[derive(Clone, Debug)]
+struct Table<K, V> {
+    owned: HashTable<Entry<K, V>>,
+    shared: Option<Arc<HashTable<Entry<K, V>>>>,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Table { owned: HashTable::new(), shared: None }
+    }
+}
+
+/// All keys of a key group agree in `hash % groups`; the table looks at other bits first.
+#[inline]
+fn spread(hash: u64) -> u64 {
+    hash.rotate_left(32)
+}
+
+impl<K, V> Table<K, V> {
+    fn read(&self) -> &HashTable<Entry<K, V>> {
+        self.shared.as_deref().unwrap_or(&self.owned)
+    }
+}
+
+impl<K: Clone, V: Clone> Table<K, V> {
+    #[inline]
+    fn write(&mut self) -> &mut HashTable<Entry<K, V>> {
+        if self.shared.is_some() {
+            self.take_back();
+        }
+        &mut self.owned
+    }
+
+    #[cold]
+    fn take_back(&mut self) {
+        if let Some(shared) = self.shared.take() {
+            self.owned = Arc::try_unwrap(shared).unwrap_or_else(|shared| (*shared).clone());
+        }
+    }
+}
+
+/// What a key has: nothing yet, or a value.
+pub enum Place<'a, K, V> {
+    /// The key has a value.
+    Occupied(Occupied<'a, K, V>),
+    /// The key has none.
+    Vacant(Vacant<'a, K, V>),
+}
+
+/// A key that has a value.
+pub struct Occupied<'a, K, V>(hashbrown::hash_table::OccupiedEntry<'a, Entry<K, V>>);
+
+impl<K, V> Occupied<'_, K, V> {
+    /// The value.
+    #[inline]
+    pub fn value(&mut self) -> &mut V {
+        &mut self.0.get_mut().value
+    }
+
+    /// Takes the value away.
+    pub fn remove(self) -> (K, V) {
+        let entry = self.0.remove().0;
+        (entry.key, entry.value)
+    }
+}
+
+/// A key that has no value.
+pub struct Vacant<'a, K, V> {
+    entry: hashbrown::hash_table::VacantEntry<'a, Entry<K, V>>,
+    hash: u64,
+}
+
+impl<'a, K, V> Vacant<'a, K, V> {
+    /// Gives the key its first value.
+    #[inline]
+    pub fn insert(self, key: K, value: V) -> &'a mut V {
+        &mut self.entry.insert(Entry { hash: self.hash, key, value }).into_mut().value
+    }
+}
+
+impl<K: Key, V: Clone> KeyedTables<K, V> {
+    /// Empty tables for these key groups.
+    pub fn new(range: KeyGroupRange) -> Self {
+        KeyedTables { tables: (0..range.len()).map(|_| Table::default()).collect() }
+    }
+
+    /// One empty table; slots with table 0.
+    pub fn one() -> Self {
+        KeyedTables { tables: vec![Table::default()] }
+    }
+
+    /// The place of a key, to be looked at and changed with one look-up. The slot comes from the subtask's [`KeyHasher`].
+    #[inline]
+    pub fn place(&mut self, slot: Slot, key: &K) -> Place<'_, K, V> {
+        let table = self.tables[slot.table as usize].write();
+        let same = |entry: &Entry<K, V>| entry.hash == slot.hash && entry.key == *key;
+        match table.entry(spread(slot.hash), same, |entry| spread(entry.hash)) {
+            TableEntry::Occupied(entry) => Place::Occupied(Occupied(entry)),
+            TableEntry::Vacant(entry) => Place::Vacant(Vacant { entry, hash: slot.hash }),
+        }
+    }
+
+    /// The value of a key.
+    pub fn get(&self, slot: Slot, key: &K) -> Option<&V> {
+        let table = self.tables[slot.table as usize].read();
+        table.find(spread(slot.hash), |entry| entry.hash == slot.hash && entry.key == *key).map(|entry| &entry.value)
+    }
+
+    /// Whether there is no key at all.
+    pub fn is_empty(&self) -> bool {
+        self.tables.iter().all(|table| table.read().is_empty())
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.tables.iter().map(|table| table.read().len()).sum()
+    }
+
+    /// All entries of one table.
+    pub fn table(&self, table: u32) -> impl Iterator<Item = &Entry<K, V>> {
+        self.tables[table as usize].read().iter()
+    }
+
+    /// Takes all entries of one table.
+    pub fn drain(&mut self, table: u32) -> impl Iterator<Item = Entry<K, V>> + use<K, V> {
+        std::mem::take(self.tables[table as usize].write()).into_iter()
+    }
+
+    /// Takes the entries of one table for which `gone` says so.
+    pub fn extract(&mut self, table: u32, gone: impl FnMut(&mut Entry<K, V>) -> bool) -> impl Iterator<Item = Entry<K, V>> {
+        self.tables[table as usize].write().extract_if(gone)
+    }
+
+    /// How many tables there are.
+    pub fn tables(&self) -> u32 {
+        self.tables.len() as u32
+    }
+
+    /// Shares one table with a snapshot. None: it is empty.
+    pub fn share(&mut self, table: u32) -> Option<SharedTable<K, V>> {
+        let table = &mut self.tables[table as usize];
+        if let Some(shared) = &table.shared {
+            return (!shared.is_empty()).then(|| SharedTable(shared.clone()));
+        }
+        if table.owned.is_empty() {
+            return None;
+        }
+        let shared = Arc::new(std::mem::take(&mut table.owned));
+        table.shared = Some(shared.clone());
+        Some(SharedTable(shared))
+    }
+}
+
+/// A table as it was when a snapshot took it.
+pub struct SharedTable<K, V>(Arc<HashTable<Entry<K, V>>>);
+
+impl<K: State, V: State> SharedTable<K, V> {
+    /// Appends the number of entries, then each key and value.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        (self.0.len() as u64).encode(out);
+        for entry in self.0.iter() {
+            entry.key.encode(out);
+            entry.value.encode(out);
+        }
+    }
+}
+
+/// Reads what [`SharedTable::encode`] wrote.
+pub fn decode_entries<K: State, V: State>(
+    input: &mut StateReader<'_>,
+    mut take: impl FnMut(K, V) -> Result<(), JobError>,
+) -> Result<(), JobError> {
+    let count = read::<u64>(input)?;
+    for _ in 0..count {
+        let key = read::<K>(input)?;
+        let value = read::<V>(input)?;
+        take(key, value)?;
+    }
+    Ok(())
+}
+
+/// Reads one value of restored state.
+pub fn read<T: State>(input: &mut StateReader<'_>) -> Result<T, JobError> {
+    T::decode(input).map_err(broken)
+}
+
+#[cold]
+fn broken(error: StateError) -> JobError {
+    JobError::new(format!("the checkpoint's state cannot be read: {error}"))
+}
