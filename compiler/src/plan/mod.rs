@@ -4,7 +4,11 @@
 //! Planning cannot fail on a program without errors; what cannot run for other reasons is a layout error, which
 //! [`layout::diagnose`] turns into a diagnostic.
 
+pub mod analysis;
 pub mod build;
+pub mod dump;
 pub mod layout;
+pub mod passes;
 
 pub use build::build;
+pub use passes::{PassTrace, optimise};

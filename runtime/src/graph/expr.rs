@@ -136,6 +136,13 @@ pub enum CastMode {
     NotNull,
 }
 
+impl BinaryOp {
+    /// `and` and `or`: the right operand is evaluated only if the left one leaves the answer open.
+    pub fn is_lazy(self) -> bool {
+        matches!(self, BinaryOp::And | BinaryOp::Or)
+    }
+}
+
 /// A value known at compile time. Its type is in the node around it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {

@@ -222,15 +222,21 @@ impl JobGraph {
         }
     }
 
-    /// Removes a vertex with one input and hands its input edge on to all its consumers (which keep exchange and input
-    /// number of their own edges; the port becomes that of the removed vertex's input edge).
-    pub fn bypass(&mut self, vertex: VertexId) {
-        let Some((producer, port)) = self.inputs(vertex).first().map(|(id, edge)| (*id, edge.port)) else { return };
-        let consumers: Vec<_> = self.outputs(vertex).into_iter().map(|(id, edge)| (id, edge.clone())).collect();
-        for (consumer, edge) in consumers {
-            self.connect(producer, consumer, JobEdge { port, ..edge });
+    /// Puts a new vertex on every input edge, on the producer's side: rows reach it forward, and the edge's own exchange
+    /// comes behind it. `make` gets the number of the edge and its producer.
+    pub fn insert_on_inputs(&mut self, vertex: VertexId, mut make: impl FnMut(&JobGraph, usize, VertexId, Port) -> JobVertex) {
+        let mut edges: Vec<_> =
+            self.graph.edges_directed(index(vertex), Direction::Incoming).map(|edge| (edge.id(), edge.source())).collect();
+        edges.sort_unstable();
+        for (number, (edge, producer)) in edges.into_iter().enumerate() {
+            let producer = VertexId(producer.index() as u32);
+            let Some(behind) = self.graph.edge_weight(edge).cloned() else { continue };
+            let new = make(self, number, producer, behind.port);
+            let new = self.add(new);
+            self.graph.remove_edge(edge);
+            self.connect(producer, new, JobEdge { exchange: Exchange::Forward, port: behind.port, input: 0 });
+            self.connect(new, vertex, JobEdge { port: Port::Main, ..behind });
         }
-        self.remove(vertex);
     }
 }
 

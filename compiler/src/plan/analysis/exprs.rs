@@ -1,0 +1,125 @@
+//! Every expression of an operator, in one place, so that no pass forgets one.
+
+use millstream_runtime::graph::{
+    AggregateOperation, ConnectorOption, Exchange, Expr, JobEdge, Operation, OptionValue, Window, WindowTime,
+};
+
+/// Where an expression of an operator stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// It reads the operator's input rows.
+    Input,
+    /// It reads the operator's own output rows (a source's watermark).
+    Own,
+    /// It reads keys and aggregates of a group.
+    Group,
+    /// It is known when the job starts (options).
+    Start,
+}
+
+/// Calls `visit` on every expression of an operator.
+pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a Expr)) {
+    match operation {
+        Operation::Source(source) => {
+            options(&source.options, visit);
+            options(&source.format_options, visit);
+            source.watermark.iter().for_each(|watermark| visit(Scope::Own, &watermark.watermark));
+        }
+        Operation::Sink(sink) => {
+            options(&sink.options, visit);
+            options(&sink.format_options, visit);
+        }
+        Operation::Filter(expr) | Operation::Explode { list: expr, .. } => visit(Scope::Input, expr),
+        Operation::Project(columns) => columns.iter().for_each(|(_, value)| visit(Scope::Input, value)),
+        Operation::Watermark(watermark) => visit(Scope::Input, &watermark.watermark),
+        Operation::Dedup(dedup) => dedup.keys.iter().chain(&dedup.time).for_each(|expr| visit(Scope::Input, expr)),
+        Operation::Aggregate(aggregate) => {
+            aggregate_inputs(aggregate, &mut |expr| visit(Scope::Input, expr));
+            aggregate.output.iter().for_each(|(_, value)| visit(Scope::Group, value));
+        }
+        Operation::PartitionBy(keys) => keys.iter().for_each(|key| visit(Scope::Input, key)),
+        Operation::Union | Operation::Final | Operation::Changes | Operation::Rebalance | Operation::Broadcast => {}
+    }
+}
+
+/// What an aggregate evaluates per input row: keys, time, arguments, filters of calls.
+pub fn aggregate_inputs<'a>(aggregate: &'a AggregateOperation, visit: &mut dyn FnMut(&'a Expr)) {
+    aggregate.keys.iter().for_each(|(_, key)| visit(key));
+    if let Some(WindowTime::Event(time)) = aggregate.window.as_ref().and_then(window_time) {
+        visit(time);
+    }
+    for call in &aggregate.calls {
+        call.args.iter().chain(&call.filter).for_each(&mut *visit);
+    }
+}
+
+/// What places rows in a window of time.
+pub fn window_time(window: &Window) -> Option<&WindowTime> {
+    match window {
+        Window::Tumbling { time, .. }
+        | Window::Sliding { time, .. }
+        | Window::Session { time, .. }
+        | Window::Cumulative { time, .. } => Some(time),
+        Window::Count { .. } | Window::SlidingCount { .. } | Window::Global => None,
+    }
+}
+
+fn window_time_mut(window: &mut Window) -> Option<&mut WindowTime> {
+    match window {
+        Window::Tumbling { time, .. }
+        | Window::Sliding { time, .. }
+        | Window::Session { time, .. }
+        | Window::Cumulative { time, .. } => Some(time),
+        Window::Count { .. } | Window::SlidingCount { .. } | Window::Global => None,
+    }
+}
+
+fn options<'a>(options: &'a [ConnectorOption], visit: &mut dyn FnMut(Scope, &'a Expr)) {
+    for option in options {
+        match &option.value {
+            OptionValue::Value(expr) => visit(Scope::Start, expr),
+            OptionValue::Block(_, inner) => self::options(inner, visit),
+            OptionValue::Word(_) | OptionValue::Columns(_) | OptionValue::Size(_) => {}
+        }
+    }
+}
+
+/// Calls `change` on every expression of an operator that runs per row or per group (so on all but options).
+pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mut Expr)) {
+    match operation {
+        Operation::Source(source) => {
+            source.watermark.iter_mut().for_each(|watermark| change(Scope::Own, &mut watermark.watermark))
+        }
+        Operation::Filter(expr) | Operation::Explode { list: expr, .. } => change(Scope::Input, expr),
+        Operation::Project(columns) => columns.iter_mut().for_each(|(_, value)| change(Scope::Input, value)),
+        Operation::Watermark(watermark) => change(Scope::Input, &mut watermark.watermark),
+        Operation::Dedup(dedup) => {
+            dedup.keys.iter_mut().chain(&mut dedup.time).for_each(|expr| change(Scope::Input, expr));
+        }
+        Operation::Aggregate(aggregate) => {
+            aggregate.keys.iter_mut().for_each(|(_, key)| change(Scope::Input, key));
+            if let Some(WindowTime::Event(time)) = aggregate.window.as_mut().and_then(window_time_mut) {
+                change(Scope::Input, time);
+            }
+            for call in &mut aggregate.calls {
+                call.args.iter_mut().chain(&mut call.filter).for_each(|expr| change(Scope::Input, expr));
+            }
+            aggregate.output.iter_mut().for_each(|(_, value)| change(Scope::Group, value));
+        }
+        Operation::PartitionBy(keys) => keys.iter_mut().for_each(|key| change(Scope::Input, key)),
+        Operation::Sink(_)
+        | Operation::Union
+        | Operation::Final
+        | Operation::Changes
+        | Operation::Rebalance
+        | Operation::Broadcast => {}
+    }
+}
+
+/// The key expressions of an edge.
+pub fn edge_keys(edge: &JobEdge) -> &[Expr] {
+    match &edge.exchange {
+        Exchange::Hash(keys) => keys,
+        _ => &[],
+    }
+}

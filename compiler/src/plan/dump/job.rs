@@ -1,0 +1,104 @@
+//! A job graph as text.
+
+use std::fmt::Write;
+
+use millstream_runtime::graph::text::duration_text;
+use millstream_runtime::graph::{ErrorPolicy, Hints, JobEdge, JobGraph, JobSettings, Port, RestartSettings, Schema, VertexId};
+
+use super::{operation, types};
+
+/// The whole graph, settings first, then vertices in topological order.
+pub fn job(graph: &JobGraph) -> String {
+    let mut out = String::new();
+    settings(&mut out, &graph.settings);
+    declarations(&mut out, graph);
+    for id in graph.topological() {
+        vertex(&mut out, graph, id);
+    }
+    out
+}
+
+fn settings(out: &mut String, settings: &JobSettings) {
+    let _ = writeln!(out, "job {}", settings.name);
+    let _ = writeln!(out, "  parallelism {} of at most {}", settings.parallelism, settings.max_parallelism);
+    let _ = writeln!(out, "  buffer timeout {}", duration_text(settings.buffer_timeout));
+    if let Some(checkpoint) = &settings.checkpoint {
+        let every = duration_text(checkpoint.interval);
+        let _ = writeln!(out, "  checkpoint every {every} to {}, keep {}", checkpoint.directory, checkpoint.retain);
+    }
+    match &settings.restart {
+        RestartSettings::Default => {}
+        RestartSettings::None => out.push_str("  restart none\n"),
+        RestartSettings::Exponential => out.push_str("  restart exponential\n"),
+        RestartSettings::Fixed { attempts, delay } => {
+            let _ = writeln!(out, "  restart fixed({attempts}, {})", duration_text(*delay));
+        }
+    }
+    if settings.on_error == ErrorPolicy::Skip {
+        out.push_str("  on error skip\n");
+    }
+}
+
+fn declarations(out: &mut String, graph: &JobGraph) {
+    if !graph.params.is_empty() || !graph.functions.is_empty() {
+        out.push('\n');
+    }
+    for param in &graph.params {
+        let default = param.default.as_ref().map(|default| format!(" = {default}")).unwrap_or_default();
+        let _ = writeln!(out, "param {}: {}{default}", param.name, types::ty(&param.ty));
+    }
+    for function in &graph.functions {
+        let params: Vec<_> = function.params.iter().map(|(name, ty)| format!("{name}: {}", types::ty(ty))).collect();
+        let _ =
+            writeln!(out, "fn {}({}): {} = {}", function.name, params.join(", "), types::ty(&function.body.ty), function.body);
+    }
+}
+
+fn vertex(out: &mut String, graph: &JobGraph, id: VertexId) {
+    let vertex = graph.vertex(id);
+    let inputs = graph.inputs(id);
+    let _ = writeln!(out, "\n[{}]{}", vertex.uid, hints(&vertex.hints));
+    for (producer, edge) in &inputs {
+        let _ = writeln!(out, "  <- {}", input(graph, *producer, edge));
+    }
+    for line in operation::lines(&vertex.operation) {
+        let _ = writeln!(out, "  {line}");
+    }
+    let input_schema = inputs.first().map(|(producer, edge)| &graph.output_type(*producer, edge.port).schema);
+    if !matches!(vertex.operation, millstream_runtime::graph::Operation::Sink(_)) {
+        let _ = writeln!(out, "  => {}{}", types::kind(&vertex.output), columns(&vertex.output.schema, input_schema));
+    }
+}
+
+fn hints(hints: &Hints) -> String {
+    let mut out = String::new();
+    if let Some(parallelism) = hints.parallelism {
+        let _ = write!(out, " @parallelism({parallelism})");
+    }
+    if let Some(group) = &hints.slot_group {
+        let _ = write!(out, " @slot_group({group:?})");
+    }
+    if hints.no_chain {
+        out.push_str(" @no_chain");
+    }
+    out
+}
+
+fn input(graph: &JobGraph, producer: VertexId, edge: &JobEdge) -> String {
+    let port = if edge.port == Port::Main { String::new() } else { format!(" ({} rows)", edge.port) };
+    format!("{}{port}, {}", graph.vertex(producer).uid, edge.exchange)
+}
+
+/// One column a line, or a word where they are those of the input.
+fn columns(schema: &Schema, input: Option<&Schema>) -> String {
+    if input == Some(schema) {
+        return ", columns of its input".to_owned();
+    }
+    let mut out = schema.name.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
+    for field in &schema.fields {
+        let external = field.external.as_deref().map(|name| format!(" (outside: {name:?})")).unwrap_or_default();
+        let unit = field.unit.map(|unit| format!(" (numbers are {})", unit.word())).unwrap_or_default();
+        let _ = write!(out, "\n       {}: {}{external}{unit}", field.name, types::ty(&field.ty));
+    }
+    out
+}

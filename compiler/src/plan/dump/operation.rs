@@ -1,0 +1,157 @@
+//! One operator as lines of text.
+
+use millstream_runtime::graph::text::{OptionList, duration_text};
+use millstream_runtime::graph::{
+    AggregateCall, AggregateOperation, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr, Keep, Operation, Window,
+    WindowTime,
+};
+
+/// The operator's parameters, one a line; the first line starts with its word in the language.
+pub fn lines(operation: &Operation) -> Vec<String> {
+    match operation {
+        Operation::Source(source) => {
+            let mut out = vec![connector("from", &source.connector, &source.options)];
+            format(&mut out, source.format.as_deref(), &source.format_options);
+            if let Some(watermark) = &source.watermark {
+                out.push(format!("watermark {} of {}", watermark.watermark, watermark.column));
+            }
+            if source.on_error == ErrorPolicy::Skip {
+                out.push("on error skip".to_owned());
+            }
+            out
+        }
+        Operation::Filter(condition) => vec![format!("where {condition}")],
+        Operation::Project(columns) => {
+            let mut out = vec!["select".to_owned()];
+            out.extend(columns.iter().map(column));
+            out
+        }
+        Operation::Explode { list, name } => vec![format!("explode {list} as {name}")],
+        Operation::Union => vec!["union".to_owned()],
+        Operation::Watermark(watermark) => vec![format!("watermark {} of {}", watermark.watermark, watermark.column)],
+        Operation::Dedup(dedup) => vec![self::dedup(dedup)],
+        Operation::Aggregate(aggregate) => self::aggregate(aggregate),
+        Operation::Final => vec!["final".to_owned()],
+        Operation::Changes => vec!["changes".to_owned()],
+        Operation::Rebalance => vec!["rebalance".to_owned()],
+        Operation::Broadcast => vec!["broadcast".to_owned()],
+        Operation::PartitionBy(keys) => vec![format!("partition by ({})", list(keys))],
+        Operation::Sink(sink) => {
+            let mut out = vec![connector("into", &sink.connector, &sink.options)];
+            format(&mut out, sink.format.as_deref(), &sink.format_options);
+            out
+        }
+    }
+}
+
+fn connector(word: &str, name: &str, options: &[ConnectorOption]) -> String {
+    format!("{word} {name} {}", OptionList(options))
+}
+
+fn format(out: &mut Vec<String>, name: Option<&str>, options: &[ConnectorOption]) {
+    let Some(name) = name else { return };
+    if options.is_empty() {
+        out.push(format!("format {name}"));
+    } else {
+        out.push(format!("format {name} {}", OptionList(options)));
+    }
+}
+
+fn column((name, value): &(String, Expr)) -> String {
+    match &value.kind {
+        millstream_runtime::graph::ExprKind::Column(column) if column == name => format!("  {name}"),
+        _ => format!("  {name}: {value}"),
+    }
+}
+
+fn list(exprs: &[Expr]) -> String {
+    exprs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn dedup(dedup: &DedupOperation) -> String {
+    let mut out = format!("dedup by ({})", list(&dedup.keys));
+    out.push_str(match dedup.keep {
+        Keep::First => " keep first",
+        Keep::Last => " keep last",
+    });
+    match &dedup.time {
+        Some(time) => out.push_str(&format!(" of {time}")),
+        None => out.push_str(" to arrive"),
+    }
+    if let Some(within) = dedup.within {
+        out.push_str(&format!(" within {}", duration_text(within)));
+    }
+    out.push_str(emit(dedup.emit));
+    out
+}
+
+fn emit(emit: Emit) -> &'static str {
+    match emit {
+        Emit::Append => "",
+        Emit::Changes => ", emits changes",
+        Emit::Final => ", emits what stands at the end",
+    }
+}
+
+fn aggregate(aggregate: &AggregateOperation) -> Vec<String> {
+    let mut head = "aggregate".to_owned();
+    if !aggregate.keys.is_empty() {
+        let keys: Vec<_> = aggregate.keys.iter().map(|key| column(key).trim_start().to_owned()).collect();
+        head.push_str(&format!(" by ({})", keys.join(", ")));
+    }
+    if let Some(window) = &aggregate.window {
+        head.push_str(&format!(" over {}", self::window(window)));
+    }
+    if aggregate.allowed_lateness != 0 {
+        head.push_str(&format!(" allow {} late", duration_text(aggregate.allowed_lateness)));
+    }
+    if aggregate.late_output {
+        head.push_str(", late rows to a stream of their own");
+    }
+    head.push_str(emit(aggregate.emit));
+    let mut out = vec![head];
+    out.extend(
+        aggregate.calls.iter().enumerate().map(|(index, call)| format!("  call[{index}] = {}: {}", self::call(call), call.ty)),
+    );
+    out.extend(aggregate.output.iter().map(|(name, value)| {
+        // Keys by their names: `carrier`, not `carrier: key[0]`.
+        match &value.kind {
+            millstream_runtime::graph::ExprKind::Key(index) if aggregate.keys.get(*index).is_some_and(|(key, _)| key == name) => {
+                format!("  {name}")
+            }
+            _ => format!("  {name}: {value}"),
+        }
+    }));
+    out
+}
+
+/// `count(distinct bidder where price < 10000)`
+pub fn call(call: &AggregateCall) -> String {
+    let distinct = if call.distinct { "distinct " } else { "" };
+    let filter = call.filter.as_ref().map(|filter| format!("where {filter}")).unwrap_or_default();
+    let space = if call.args.is_empty() || filter.is_empty() { "" } else { " " };
+    format!("{}({distinct}{}{space}{filter})", call.function, list(&call.args))
+}
+
+/// `tumbling(1d) of time_hour`
+pub fn window(window: &Window) -> String {
+    let duration = |micros: &i64| duration_text(*micros);
+    let placed = |time: &WindowTime| match time {
+        WindowTime::Event(expr) => format!(" of {expr}"),
+        WindowTime::Processing => " of processing time".to_owned(),
+    };
+    let shift = |offset: &i64| if *offset == 0 { String::new() } else { format!(", offset: {}", duration_text(*offset)) };
+    match window {
+        Window::Tumbling { size, offset, time } => format!("tumbling({}{}){}", duration(size), shift(offset), placed(time)),
+        Window::Sliding { size, step, offset, time } => {
+            format!("sliding({}, {}{}){}", duration(size), duration(step), shift(offset), placed(time))
+        }
+        Window::Session { gap, time } => format!("session({}){}", duration(gap), placed(time)),
+        Window::Cumulative { max, step, offset, time } => {
+            format!("cumulative({}, {}{}){}", duration(max), duration(step), shift(offset), placed(time))
+        }
+        Window::Count { size } => format!("count({size})"),
+        Window::SlidingCount { size, step } => format!("count({size}, {step})"),
+        Window::Global => "global".to_owned(),
+    }
+}

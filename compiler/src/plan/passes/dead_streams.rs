@@ -1,0 +1,46 @@
+//! Removes what reaches no sink.
+
+use millstream_runtime::graph::{Exchange, JobGraph, Operation, Port, VertexId};
+
+use super::{Pass, rewire};
+
+/// Operators whose rows reach no sink; late rows that nobody takes (they are counted again); unions of one input.
+pub struct DeadStreams;
+
+impl Pass for DeadStreams {
+    const NAME: &'static str = "dead_streams";
+
+    fn run(&self, graph: &mut JobGraph) -> bool {
+        let mut changed = false;
+        let mut order = graph.topological();
+        order.reverse();
+        for vertex in order {
+            changed |= visit(graph, vertex);
+        }
+        changed
+    }
+}
+
+/// Consumers were visited before.
+fn visit(graph: &mut JobGraph, vertex: VertexId) -> bool {
+    let consumed = graph.outputs(vertex);
+    if consumed.is_empty() && !matches!(graph.vertex(vertex).operation, Operation::Sink(_)) {
+        graph.remove(vertex);
+        return true;
+    }
+    let late = consumed.iter().any(|(_, edge)| edge.port == Port::Late);
+    match &mut graph.vertex_mut(vertex).operation {
+        Operation::Aggregate(aggregate) if aggregate.late_output && !late => {
+            aggregate.late_output = false;
+            true
+        }
+        Operation::Union => {
+            let simple = matches!(graph.inputs(vertex).as_slice(), [(_, edge)] if edge.exchange == Exchange::Forward);
+            if simple {
+                rewire::remove_identity(graph, vertex);
+            }
+            simple
+        }
+        _ => false,
+    }
+}

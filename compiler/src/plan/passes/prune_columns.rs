@@ -1,0 +1,268 @@
+//! Columns that nobody reads are neither computed nor decoded.
+
+use std::collections::HashMap;
+
+use millstream_runtime::graph::{Changelog, Exchange, ExprKind, Field, JobGraph, JobVertex, Operation, Port, Schema, VertexId};
+
+use super::Pass;
+use crate::plan::analysis::exprs::{aggregate_inputs, edge_keys, for_each_mut};
+use crate::plan::analysis::need::{Need, retype};
+
+/// Goes from the sinks back to learn what is read, then forward from the sources to take away the rest: columns of
+/// projections, aggregate calls, columns of sources, and fields of records in them. Keys of partitions and tables, times
+/// of windows and watermarks count as read. Each row and record keeps at least one column.
+pub struct PruneColumns;
+
+impl Pass for PruneColumns {
+    const NAME: &'static str = "prune_columns";
+
+    fn run(&self, graph: &mut JobGraph) -> bool {
+        let mut floor = HashMap::new();
+        loop {
+            let needs = needs(graph, &floor);
+            let mut pruned = graph.clone();
+            let changed = apply(&mut pruned, &needs);
+            if level_unions(&pruned, &needs, &mut floor) {
+                if changed {
+                    *graph = pruned;
+                }
+                return changed;
+            }
+        }
+    }
+}
+
+/// What is read of each vertex's rows, beyond what consumers say themselves.
+type Needs = HashMap<VertexId, Need>;
+
+fn needs(graph: &JobGraph, floor: &Needs) -> Needs {
+    let mut main: Needs = floor.clone();
+    let mut late: Needs = HashMap::new();
+    let mut order = graph.topological();
+    order.reverse();
+    for id in order {
+        let vertex = graph.vertex(id);
+        let mut own = main.remove(&id).unwrap_or_else(Need::nothing);
+        add_keys(&mut own, vertex);
+        let mut input = input_need(vertex, &own);
+        if let Some(late) = late.remove(&id) {
+            input.merge(late);
+        }
+        main.insert(id, own);
+        for (producer, edge) in graph.inputs(id) {
+            let mut of_producer = input.clone();
+            edge_keys(edge).iter().for_each(|key| of_producer.add_expr(key));
+            let by_port = if edge.port == Port::Late { &mut late } else { &mut main };
+            by_port.entry(producer).or_insert_with(Need::nothing).merge(of_producer);
+        }
+    }
+    main
+}
+
+/// The key of a table tells its rows apart.
+fn add_keys(need: &mut Need, vertex: &JobVertex) {
+    if let Changelog::Table { key: Some(key) } = &vertex.output.changelog {
+        key.iter().for_each(|column| need.add(column, Need::All));
+    }
+}
+
+/// What an operator reads of its input if this much of its output is read.
+fn input_need(vertex: &JobVertex, own: &Need) -> Need {
+    let mut need = Need::nothing();
+    match &vertex.operation {
+        Operation::Sink(_) => need = Need::All,
+        Operation::Source(_) => {}
+        Operation::Filter(condition) => {
+            need = own.clone();
+            need.add_expr(condition);
+        }
+        Operation::Project(columns) => {
+            for (name, value) in columns {
+                if let Some(part) = kept(vertex, own, name) {
+                    need.add_part(value, part);
+                }
+            }
+        }
+        Operation::Explode { list, name } => {
+            need = own.clone().without(name);
+            need.add_expr(list);
+        }
+        Operation::Watermark(watermark) => {
+            need = own.clone();
+            need.add(&watermark.column, Need::All);
+            need.add_expr(&watermark.watermark);
+        }
+        Operation::Dedup(dedup) => {
+            need = own.clone();
+            dedup.keys.iter().chain(&dedup.time).for_each(|expr| need.add_expr(expr));
+        }
+        Operation::Aggregate(aggregate) => {
+            let used = used_calls(vertex, own);
+            let mut pruned = aggregate.clone();
+            let mut index = 0;
+            pruned.calls.retain(|_| {
+                index += 1;
+                used[index - 1]
+            });
+            aggregate_inputs(&pruned, &mut |expr| need.add_expr(expr));
+        }
+        Operation::Changes => need = own.clone().without("op"),
+        Operation::Union | Operation::Final | Operation::Rebalance | Operation::Broadcast => need = own.clone(),
+        Operation::PartitionBy(keys) => {
+            need = own.clone();
+            keys.iter().for_each(|key| need.add_expr(key));
+        }
+    }
+    need
+}
+
+/// What is read of an output column; None: it goes. The cheapest one stays if nothing is read.
+fn kept(vertex: &JobVertex, own: &Need, column: &str) -> Option<Need> {
+    let pruned = own.prune(&vertex.output.schema);
+    pruned.field(column).map(|_| own.of(column).unwrap_or_else(Need::nothing))
+}
+
+/// Which calls of an aggregate the kept output columns read.
+fn used_calls(vertex: &JobVertex, own: &Need) -> Vec<bool> {
+    let Operation::Aggregate(aggregate) = &vertex.operation else { return Vec::new() };
+    let mut used = vec![false; aggregate.calls.len()];
+    for (name, value) in &aggregate.output {
+        if kept(vertex, own, name).is_some() {
+            value.walk(&mut |node| {
+                if let ExprKind::Aggregate(index) = node.kind
+                    && let Some(used) = used.get_mut(index)
+                {
+                    *used = true;
+                }
+            });
+        }
+    }
+    used
+}
+
+/// Takes away what is not needed, producers first, and gives every expression the types of the pruned rows.
+fn apply(graph: &mut JobGraph, needs: &Needs) -> bool {
+    let mut changed = false;
+    for id in graph.topological() {
+        let input = graph.inputs(id).first().map(|(producer, edge)| graph.output_type(*producer, edge.port).schema.clone());
+        let before = graph.vertex(id).clone();
+        let vertex = graph.vertex_mut(id);
+        let nothing = Need::nothing();
+        let need = needs.get(&id).unwrap_or(&nothing);
+        prune_vertex(vertex, need, &input.unwrap_or_default());
+        changed |= *vertex != before;
+    }
+    let rows: HashMap<(VertexId, Port), Schema> = graph
+        .topological()
+        .into_iter()
+        .flat_map(|id| [Port::Main, Port::Late].map(|port| ((id, port), graph.output_type(id, port).schema.clone())))
+        .collect();
+    graph.for_each_edge_mut(|producer, _, edge| {
+        if let (Exchange::Hash(keys), Some(row)) = (&mut edge.exchange, rows.get(&(producer, edge.port))) {
+            keys.iter_mut().for_each(|key| retype(key, row));
+        }
+    });
+    changed
+}
+
+fn prune_vertex(vertex: &mut JobVertex, need: &Need, input: &Schema) {
+    let used = used_calls(vertex, need);
+    let keep = need.prune(&vertex.output.schema);
+    match &mut vertex.operation {
+        Operation::Project(columns) => columns.retain(|(name, _)| keep.field(name).is_some()),
+        Operation::Aggregate(aggregate) => {
+            aggregate.output.retain(|(name, _)| keep.field(name).is_some());
+            let mut number = 0;
+            let numbers: Vec<usize> = used
+                .iter()
+                .map(|used| {
+                    number += usize::from(*used);
+                    number.saturating_sub(1)
+                })
+                .collect();
+            let mut index = 0;
+            aggregate.calls.retain(|_| {
+                index += 1;
+                used[index - 1]
+            });
+            aggregate.output.iter_mut().for_each(|(_, value)| renumber(value, &numbers));
+        }
+        _ => {}
+    }
+    if let Operation::Source(_) = vertex.operation {
+        vertex.output.schema = keep;
+    } else {
+        for_each_mut(&mut vertex.operation, &mut |_, expr| retype(expr, input));
+        vertex.output.schema = output_schema(vertex, input);
+    }
+    if let Operation::Source(source) = &mut vertex.operation
+        && let Some(watermark) = &mut source.watermark
+    {
+        retype(&mut watermark.watermark, &vertex.output.schema);
+    }
+    let schema = &vertex.output.schema;
+    vertex.output.time = vertex.output.time.take().filter(|time| schema.field(&time.column).is_some());
+}
+
+fn renumber(expr: &mut millstream_runtime::graph::Expr, numbers: &[usize]) {
+    if let ExprKind::Aggregate(index) = &mut expr.kind {
+        *index = numbers[*index];
+    }
+    expr.for_each_child_mut(&mut |child| renumber(child, numbers));
+}
+
+/// The rows that an operator makes of pruned input rows.
+fn output_schema(vertex: &JobVertex, input: &Schema) -> Schema {
+    let old = &vertex.output.schema;
+    let computed = |columns: &[(String, millstream_runtime::graph::Expr)]| Schema {
+        name: old.name.clone(),
+        fields: columns
+            .iter()
+            .map(|(name, value)| Field {
+                ty: value.ty.clone(),
+                ..old.field(name).cloned().unwrap_or_else(|| Field::new(name.clone(), value.ty.clone()))
+            })
+            .collect(),
+    };
+    match &vertex.operation {
+        Operation::Project(columns) => computed(columns),
+        Operation::Aggregate(aggregate) => computed(&aggregate.output),
+        Operation::Explode { name, .. } => with_own(input, old.fields.last().filter(|field| field.name == *name), false),
+        Operation::Changes => with_own(input, old.field("op"), true),
+        Operation::Sink(_) => old.clone(),
+        _ => input.clone(),
+    }
+}
+
+/// The columns of the input and one of the operator's own.
+fn with_own(input: &Schema, own: Option<&Field>, first: bool) -> Schema {
+    let mut fields: Vec<Field> =
+        input.fields.iter().filter(|field| own.is_none_or(|own| own.name != field.name)).cloned().collect();
+    let at = if first { 0 } else { fields.len() };
+    fields.splice(at..at, own.cloned());
+    Schema::anonymous(fields)
+}
+
+/// Whether all inputs of all unions have the same columns. Where they do not, `floor` grows, to try again.
+fn level_unions(graph: &JobGraph, needs: &Needs, floor: &mut Needs) -> bool {
+    let mut level = true;
+    for id in graph.topological() {
+        if !matches!(graph.vertex(id).operation, Operation::Union) {
+            continue;
+        }
+        let rows: Vec<&Schema> =
+            graph.inputs(id).iter().map(|(producer, edge)| &graph.output_type(*producer, edge.port).schema).collect();
+        let Some((first, others)) = rows.split_first() else { continue };
+        for other in others {
+            for field in first.fields.iter().chain(&other.fields) {
+                if first.field(&field.name) != other.field(&field.name)
+                    && needs.get(&id).is_none_or(|need| need.of(&field.name) != Some(Need::All))
+                {
+                    floor.entry(id).or_insert_with(Need::nothing).add(&field.name, Need::All);
+                    level = false;
+                }
+            }
+        }
+    }
+    level
+}
