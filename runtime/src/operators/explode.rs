@@ -1,7 +1,5 @@
 //! `explode`: any number of output rows per input row.
 
-use std::fmt;
-
 use crate::operator::{Collector, Failure, Operator};
 use crate::value::EvalError;
 
@@ -35,11 +33,5 @@ where
             out.emit(row)?;
         }
         Ok(())
-    }
-}
-
-impl<F> fmt::Debug for Explode<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Explode").finish_non_exhaustive()
     }
 }

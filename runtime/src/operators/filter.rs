@@ -1,7 +1,5 @@
 //! `where`: keeps some rows.
 
-use std::fmt;
-
 use crate::operator::{Collector, Failure, Operator};
 use crate::value::EvalError;
 
@@ -32,11 +30,5 @@ where
             out.emit(row)?;
         }
         Ok(())
-    }
-}
-
-impl<F> fmt::Debug for Filter<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Filter").finish_non_exhaustive()
     }
 }

@@ -1,7 +1,5 @@
 //! `select`: one output row per input row.
 
-use std::fmt;
-
 use crate::operator::{Collector, Failure, Operator};
 use crate::value::EvalError;
 
@@ -30,11 +28,5 @@ where
     fn process(&mut self, row: A, out: &mut impl Collector<B>) -> Result<(), Failure> {
         out.emit((self.function)(row)?)?;
         Ok(())
-    }
-}
-
-impl<F> fmt::Debug for Project<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Project").finish_non_exhaustive()
     }
 }

@@ -22,7 +22,6 @@ use crate::time::{Progress, TimeDomain, Watermark, WindowAssigner, WindowBounds}
 const STATE: &str = "windows";
 
 /// Aggregates the rows of each key in windows over time.
-#[derive(Debug)]
 pub struct WindowAggregate<A: Aggregation, W, L = Discard> {
     aggregation: A,
     assigner: W,

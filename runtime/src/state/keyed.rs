@@ -58,6 +58,11 @@ where
         &mut self.tables
     }
 
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.tables = KeyedTables::new(self.hasher.range());
+    }
+
     /// Hands the state to a checkpoint.
     pub fn snapshot(&mut self, progress: &Progress, snapshot: &mut OperatorSnapshot) {
         let start = self.hasher.range().start;
@@ -78,7 +83,7 @@ where
         &mut self,
         state: &RestoredOperator,
         progress: &mut Progress,
-        mut each: impl FnMut(Slot, &K, &V),
+        mut each: impl FnMut(Slot, &K, &mut V),
     ) -> Result<(), JobError> {
         let mut watermarks = vec![i64::MIN; self.hasher.range().len()];
         for (group, bytes) in state.keyed(self.name, &Self::schema())? {
@@ -88,9 +93,9 @@ where
             if let Some(of_table) = watermarks.get_mut(table as usize) {
                 *of_table = watermark;
             }
-            decode_entries(&mut input, |key: K, value: V| {
+            decode_entries(&mut input, |key: K, mut value: V| {
                 let slot = self.hasher.slot(&key)?;
-                each(slot, &key, &value);
+                each(slot, &key, &mut value);
                 if let Place::Vacant(place) = self.tables.place(slot, &key) {
                     place.insert(key, value);
                 }

@@ -146,7 +146,12 @@ pub enum Place<'a, K, V> {
 /// A key that has a value.
 pub struct Occupied<'a, K, V>(hashbrown::hash_table::OccupiedEntry<'a, Entry<K, V>>);
 
-impl<K, V> Occupied<'_, K, V> {
+impl<'a, K, V> Occupied<'a, K, V> {
+    /// The value, for as long as the tables.
+    pub fn into_value(self) -> &'a mut V {
+        &mut self.0.into_mut().value
+    }
+
     /// The value.
     #[inline]
     pub fn value(&mut self) -> &mut V {

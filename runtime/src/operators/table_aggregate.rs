@@ -1,0 +1,230 @@
+//! `aggregate by ..` without a window: a table with one row per group.
+//!
+//! State: key → (number of rows, accumulator). A group whose last row is taken back is gone. A group whose row cannot be
+//! computed (a sum that overflows) has no row in the table for as long as that holds.
+
+use std::marker::PhantomData;
+
+use super::Aggregation;
+use super::window_aggregate::emit;
+use crate::error::JobError;
+use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
+use crate::record::{Change, ChangeKind};
+use crate::state::{KeyedState, Place};
+use crate::time::{Progress, WindowBounds};
+use crate::value::EvalError;
+
+/// The input is a stream: rows are only added.
+#[derive(Debug)]
+pub struct OverRows;
+
+/// The input is a table: rows are added and taken back.
+#[derive(Debug)]
+pub struct OverChanges;
+
+/// Aggregates all rows of a key and emits every change of the result. `I` is what comes in.
+pub struct TableAggregate<A: Aggregation, I = OverRows> {
+    groups: Groups<A>,
+    input: PhantomData<I>,
+}
+
+impl<A: Aggregation> TableAggregate<A> {
+    /// Over a stream.
+    pub fn new(aggregation: A) -> Self {
+        TableAggregate { groups: Groups::new(aggregation), input: PhantomData }
+    }
+}
+
+impl<A: Aggregation> TableAggregate<A, OverChanges> {
+    /// Over a table.
+    pub fn over_changes(aggregation: A) -> Self {
+        TableAggregate { groups: Groups::new(aggregation), input: PhantomData }
+    }
+}
+
+/// Aggregates all rows of a key and emits the result at the end of the input. `I` is what comes in.
+pub struct FinalAggregate<A: Aggregation, I = OverRows> {
+    groups: Groups<A>,
+    input: PhantomData<I>,
+}
+
+impl<A: Aggregation> FinalAggregate<A> {
+    /// Over a stream.
+    pub fn new(aggregation: A) -> Self {
+        FinalAggregate { groups: Groups::new(aggregation), input: PhantomData }
+    }
+}
+
+impl<A: Aggregation> FinalAggregate<A, OverChanges> {
+    /// Over a table.
+    pub fn over_changes(aggregation: A) -> Self {
+        FinalAggregate { groups: Groups::new(aggregation), input: PhantomData }
+    }
+}
+
+/// The groups, and how rows change them.
+struct Groups<A: Aggregation> {
+    aggregation: A,
+    state: KeyedState<A::Key, (u64, A::Acc)>,
+}
+
+/// Adds or takes back a row. False: it is to be taken back, but the group has no rows.
+fn apply<A: Aggregation>(aggregation: &A, (rows, acc): &mut (u64, A::Acc), adds: bool, row: &A::In) -> Result<bool, EvalError> {
+    if adds {
+        aggregation.add(acc, row)?;
+        *rows += 1;
+    } else if *rows == 0 {
+        return Ok(false);
+    } else {
+        aggregation.retract(acc, row)?;
+        *rows -= 1;
+    }
+    Ok(true)
+}
+
+impl<A: Aggregation> Groups<A> {
+    fn new(aggregation: A) -> Self {
+        Groups { aggregation, state: KeyedState::new("groups") }
+    }
+
+    /// Takes a row without telling anybody.
+    #[inline]
+    fn update(&mut self, adds: bool, row: &A::In) -> Result<(), Failure> {
+        let key = self.aggregation.key(row)?;
+        let slot = self.state.slot(&key)?;
+        match self.state.place(slot, &key) {
+            Place::Occupied(mut place) => {
+                let group = place.value();
+                apply(&self.aggregation, group, adds, row)?;
+                if group.0 == 0 {
+                    place.remove();
+                }
+            }
+            Place::Vacant(place) => {
+                let mut group = (0, A::Acc::default());
+                if apply(&self.aggregation, &mut group, adds, row)? {
+                    place.insert(key, group);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a row and emits what that changes.
+    fn update_and_emit(&mut self, adds: bool, row: &A::In, out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure>
+    where
+        A::Out: PartialEq,
+    {
+        let key = self.aggregation.key(row)?;
+        let slot = self.state.slot(&key)?;
+        let output = |group: &(u64, A::Acc)| self.aggregation.output(&key, WindowBounds::ALL, &group.1);
+        let (before, after) = match self.state.place(slot, &key) {
+            Place::Occupied(mut place) => {
+                let group = place.value();
+                let before = output(group).ok();
+                apply(&self.aggregation, group, adds, row)?;
+                if group.0 == 0 {
+                    place.remove();
+                    (before, None)
+                } else {
+                    (before, Some(output(group)))
+                }
+            }
+            Place::Vacant(place) => {
+                let mut group = (0, A::Acc::default());
+                if !apply(&self.aggregation, &mut group, adds, row)? {
+                    return Ok(());
+                }
+                let after = output(&group);
+                place.insert(key.clone(), group);
+                (None, Some(after))
+            }
+        };
+        let (after, error) = match after {
+            None => (None, None),
+            Some(Ok(after)) => (Some(after), None),
+            Some(Err(error)) => (None, Some(error)),
+        };
+        match (before, after) {
+            (Some(before), Some(after)) if before != after => {
+                out.emit(Change { kind: ChangeKind::UpdateBefore, row: before })?;
+                out.emit(Change { kind: ChangeKind::UpdateAfter, row: after })?;
+            }
+            (Some(before), None) => out.emit(Change::delete(before))?,
+            (None, Some(after)) => out.emit(Change::insert(after))?,
+            _ => {}
+        }
+        error.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn finish(&mut self, mut each: impl FnMut(&A, &A::Key, &A::Acc) -> Result<(), JobError>) -> Result<(), JobError> {
+        for table in 0..self.state.tables().tables() {
+            for entry in self.state.tables_mut().drain(table) {
+                each(&self.aggregation, &entry.key, &entry.value.1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+macro_rules! over {
+    ($input:ty, |$row:ident: $row_ty:ty| $adds:expr, $inner:expr) => {
+        impl<A: Aggregation> Operator<$row_ty> for TableAggregate<A, $input>
+        where
+            A::Out: PartialEq,
+        {
+            type Out = Change<A::Out>;
+
+            fn open(&mut self, context: &OperatorContext) {
+                self.groups.state.open(context);
+            }
+
+            #[inline]
+            fn process(&mut self, $row: $row_ty, out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
+                self.groups.update_and_emit($adds, $inner, out)
+            }
+
+            fn finish(&mut self, _out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
+                Ok(self.groups.finish(|_, _, _| Ok(()))?)
+            }
+
+            fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+                self.groups.state.snapshot(&Progress::default(), snapshot);
+                Ok(())
+            }
+
+            fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+                self.groups.state.restore(state, &mut Progress::default(), |_, _, _| {})
+            }
+        }
+
+        impl<A: Aggregation> Operator<$row_ty> for FinalAggregate<A, $input> {
+            type Out = A::Out;
+
+            fn open(&mut self, context: &OperatorContext) {
+                self.groups.state.open(context);
+            }
+
+            #[inline]
+            fn process(&mut self, $row: $row_ty, _out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
+                self.groups.update($adds, $inner)
+            }
+
+            fn finish(&mut self, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
+                Ok(self.groups.finish(|aggregation, key, acc| emit(aggregation, key, WindowBounds::ALL, acc, out))?)
+            }
+
+            fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+                self.groups.state.snapshot(&Progress::default(), snapshot);
+                Ok(())
+            }
+
+            fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+                self.groups.state.restore(state, &mut Progress::default(), |_, _, _| {})
+            }
+        }
+    };
+}
+
+over!(OverRows, |row: A::In| true, &row);
+over!(OverChanges, |change: Change<A::In>| change.kind.adds(), &change.row);
