@@ -10,7 +10,7 @@ pub use crate::operator::*;
 pub use crate::operators::*;
 pub use crate::options::Options;
 pub use crate::params::{ParamSpec, ParamValues};
-pub use crate::record::{Change, ChangeKind, Key, key_hash};
+pub use crate::record::{Change, ChangeKind, FieldError, Key, Record, key_hash};
 pub use crate::source::{ErasedSource, Source, erase_source};
 pub use crate::state::{State, StateError, StateReader};
 pub use crate::time::{Cumulative, Global, Sliding, Tumbling, WindowBounds};
@@ -21,3 +21,15 @@ pub use crate::value::{
     cast, compare, dynamic_pattern, list_get, logic, pattern, required,
 };
 pub use crate::{aggregates, functions};
+pub use millstream_macros::{Record, State};
+
+/// What derived code names.
+pub mod derive {
+    pub use crate::formats::json::JsonReader;
+    pub use crate::graph::TimeUnit;
+    pub use crate::record::derived::*;
+    pub use crate::record::{CellWriter, Column, FieldError, Record, Row, Slot, Value};
+    pub use crate::state::{StateError, StateReader};
+    pub use crate::value::Str;
+    pub use crate::value::compare::Compare;
+}

@@ -1,5 +1,8 @@
 //! Formats: how rows look as bytes. Each describes itself here; its code is compiled with the feature `engine`.
 
+#[cfg(feature = "engine")]
+pub mod json;
+
 use crate::connectors::OptionSpec;
 
 /// What the compiler, the editor and the manual know of a format.

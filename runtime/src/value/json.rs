@@ -12,9 +12,7 @@ pub struct Json(Str);
 impl Json {
     /// Reads and checks a JSON text, and drops the white space between its parts.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        serde_json::from_str::<serde_json::Value>(text)
-            .map(|value| Json(value.to_string().into()))
-            .map_err(|error| ParseError(format!("is not JSON: {error}").into()))
+        crate::formats::json::compact(text).map(Json).map_err(|error| ParseError(format!("is not JSON: {error}").into()))
     }
 
     /// The compact text.

@@ -1,6 +1,6 @@
 //! Values as text: f-strings, casts to string, CSV fields; and `like`.
 
-use super::{Bytes, Date, Decimal, Duration, FloatKey, Json, Str, Time, Timestamp, Uuid};
+use super::{Date, Decimal, Duration, FloatKey, Json, Str, Time, Timestamp, Uuid};
 
 /// A value that has a text form: what `cast(x, string)` gives.
 pub trait Print {
@@ -133,20 +133,6 @@ by_display!(Date, Time, Duration, Uuid);
 impl Print for Json {
     fn print(&self, out: &mut Str) {
         out.push_str(self.as_str());
-    }
-}
-
-impl Print for [u8] {
-    fn print(&self, out: &mut Str) {
-        let mut text = Vec::new();
-        super::base64_encode(self, &mut text);
-        out.push_str(std::str::from_utf8(&text).unwrap_or_default());
-    }
-}
-
-impl Print for Bytes {
-    fn print(&self, out: &mut Str) {
-        self.as_slice().print(out);
     }
 }
 

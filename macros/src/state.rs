@@ -1,0 +1,131 @@
+//! `#[derive(State)]`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
+
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    let (encode, decode, schema) = match &input.data {
+        Data::Struct(data) => {
+            let shape = Shape::of(&data.fields);
+            let (pattern, encode, decode) = (shape.pattern(), shape.encode(), shape.decode());
+            (quote!(let Self #pattern = self; #encode), quote!(::core::result::Result::Ok(Self #decode)), shape.schema())
+        }
+        Data::Enum(data) if data.variants.is_empty() => {
+            return Err(Error::new(input.ident.span(), "an enum without variants has no values to store"));
+        }
+        Data::Enum(data) => enumeration(data),
+        Data::Union(_) => return Err(Error::new(input.ident.span(), "state is a struct or an enum")),
+    };
+    let mut generics = input.generics.clone();
+    for parameter in input.generics.type_params() {
+        let ident = &parameter.ident;
+        generics.make_where_clause().predicates.push(parse_quote!(#ident: ::millstream::codegen::State));
+    }
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let name = &input.ident;
+    Ok(quote! {
+        const _: () = {
+            use ::millstream::codegen::derive as __flow;
+
+            #[automatically_derived]
+            impl #impl_generics ::millstream::codegen::State for #name #ty_generics #where_clause {
+                #[inline]
+                fn encode(&self, out: &mut ::std::vec::Vec<u8>) {
+                    let _ = &out;
+                    #encode
+                }
+                #[inline]
+                fn decode(input: &mut __flow::StateReader<'_>) -> ::core::result::Result<Self, __flow::StateError> {
+                    let _ = &input;
+                    #decode
+                }
+                fn schema() -> ::std::string::String {
+                    #schema
+                }
+            }
+        };
+    })
+}
+
+/// The fields of a struct or of a variant.
+struct Shape<'a>(&'a Fields);
+
+impl<'a> Shape<'a> {
+    fn of(fields: &'a Fields) -> Self {
+        Shape(fields)
+    }
+
+    fn variables(&self) -> Vec<syn::Ident> {
+        (0..self.0.len()).map(|index| format_ident!("field_{index}")).collect()
+    }
+
+    /// `{ a: field_0 }`, `(field_0)` or nothing.
+    fn pattern(&self) -> TokenStream {
+        let variable = self.variables();
+        match self.0 {
+            Fields::Named(fields) => {
+                let name = fields.named.iter().map(|field| &field.ident);
+                quote!({ #(#name: #variable),* })
+            }
+            Fields::Unnamed(_) => quote!((#(#variable),*)),
+            Fields::Unit => quote!(),
+        }
+    }
+
+    fn encode(&self) -> TokenStream {
+        let variable = self.variables();
+        quote!(#(::millstream::codegen::State::encode(#variable, out);)*)
+    }
+
+    fn decode(&self) -> TokenStream {
+        match self.0 {
+            Fields::Named(fields) => {
+                let name = fields.named.iter().map(|field| &field.ident);
+                quote!({ #(#name: ::millstream::codegen::State::decode(input)?),* })
+            }
+            Fields::Unnamed(fields) => {
+                let value = fields.unnamed.iter().map(|_| quote!(::millstream::codegen::State::decode(input)?));
+                quote!((#(#value),*))
+            }
+            Fields::Unit => quote!(),
+        }
+    }
+
+    /// An expression: `{a:int64,b:string}`, `(int64,string)` or `()`.
+    fn schema(&self) -> TokenStream {
+        let ty = self.0.iter().map(|field| &field.ty);
+        let named = matches!(self.0, Fields::Named(_));
+        let name = self.0.iter().map(|field| field.ident.as_ref().map_or(String::new(), |ident| ident.unraw().to_string() + ":"));
+        let (open, close) = if named { ("{", "}") } else { ("(", ")") };
+        quote! {{
+            let fields: ::std::vec::Vec<::std::string::String> =
+                ::std::vec![#(::std::string::String::from(#name) + &<#ty as ::millstream::codegen::State>::schema()),*];
+            ::std::string::String::from(#open) + &fields.join(",") + #close
+        }}
+    }
+}
+
+/// The number of the variant, then its fields.
+fn enumeration(data: &syn::DataEnum) -> (TokenStream, TokenStream, TokenStream) {
+    let (mut encode, mut decode, mut schema) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, variant) in data.variants.iter().enumerate() {
+        let (number, name, shape) = (number as u64, &variant.ident, Shape::of(&variant.fields));
+        let (pattern, encode_fields, decode_fields, fields) = (shape.pattern(), shape.encode(), shape.decode(), shape.schema());
+        encode.push(quote!(Self::#name #pattern => { ::millstream::codegen::State::encode(&#number, out); #encode_fields }));
+        decode.push(quote!(#number => ::core::result::Result::Ok(Self::#name #decode_fields)));
+        let name = name.unraw().to_string();
+        schema.push(quote!(::std::string::String::from(#name) + &#fields));
+    }
+    (
+        quote!(match self { #(#encode)* }),
+        quote! {
+            match <u64 as ::millstream::codegen::State>::decode(input)? {
+                #(#decode,)*
+                other => ::core::result::Result::Err(__flow::StateError::new(::std::format!("there is no variant {other}"))),
+            }
+        },
+        quote!(::std::string::String::from("enum(") + &[#(#schema),*].join("|") + ")"),
+    )
+}
