@@ -9,6 +9,6 @@ mod parser;
 pub mod split;
 pub mod tokens;
 
-pub use parser::{FlowParser, Rule, detailed_error};
+pub use parser::{Failure, FlowParser, Rule, detailed_error};
 pub use pest::Parser;
 pub use pest::iterators::{Pair, Pairs};

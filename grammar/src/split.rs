@@ -13,8 +13,33 @@ pub const ITEM_WORDS: &[&str] = &["job", "use", "param", "record", "enum", "fn",
 
 /// Words that go on with an item at the beginning of a line, so that they never look like the head of an unknown item.
 const CLAUSE_WORDS: &[&str] = &[
-    "from", "into", "watermark", "on", "key", "by", "over", "allow", "late", "every", "and", "or", "not", "where", "as", "then", "else",
-    "if", "match", "in", "is", "like", "matches", "between", "cache", "keep", "within",
+    "from",
+    "into",
+    "watermark",
+    "on",
+    "key",
+    "by",
+    "over",
+    "allow",
+    "late",
+    "every",
+    "and",
+    "or",
+    "not",
+    "where",
+    "as",
+    "then",
+    "else",
+    "if",
+    "match",
+    "in",
+    "is",
+    "like",
+    "matches",
+    "between",
+    "cache",
+    "keep",
+    "within",
 ];
 
 /// What a piece is.
@@ -125,7 +150,8 @@ impl Splitter<'_> {
             let begins = (whole && (first || open == 0)) || (column_zero && open == 0 && !self.goes_on(place));
             return begins.then_some(PieceKind::Item(item));
         }
-        let unknown = column_zero && open == 0 && !CLAUSE_WORDS.contains(&word) && !self.goes_on(place) && self.looks_unknown(place);
+        let unknown =
+            column_zero && open == 0 && !CLAUSE_WORDS.contains(&word) && !self.goes_on(place) && self.looks_unknown(place);
         (unknown || (place == 0 && self.piece.is_none())).then_some(PieceKind::Junk)
     }
 
@@ -160,7 +186,9 @@ impl Splitter<'_> {
         let word = self.word(before);
         match self.kind(before) {
             Some(TokenKind::Symbol) => !matches!(word, ";" | "?" | "*" | "."),
-            Some(TokenKind::Word) => matches!(word, "union" | "by" | "into" | "as" | "from" | "and" | "or" | "not" | "in" | "stream" | "sink"),
+            Some(TokenKind::Word) => {
+                matches!(word, "union" | "by" | "into" | "as" | "from" | "and" | "or" | "not" | "in" | "stream" | "sink")
+            }
             _ => false,
         }
     }
@@ -290,7 +318,9 @@ impl Depth {
         }
         self.before = match (token.kind, text) {
             (TokenKind::Word, "list" | "map") => Before::Generic,
-            (TokenKind::Word, "and" | "or" | "not" | "then" | "else" | "if" | "in" | "between" | "like" | "matches") => Before::Other,
+            (TokenKind::Word, "and" | "or" | "not" | "then" | "else" | "if" | "in" | "between" | "like" | "matches") => {
+                Before::Other
+            }
             (TokenKind::Symbol | TokenKind::Open | TokenKind::Strange, _) => Before::Other,
             _ => Before::Operand,
         };
@@ -347,7 +377,10 @@ mod tests {
     #[test]
     fn columns_called_like_items_split_nothing() {
         let text = "record A {\n  stream: string\n  record: int32\n}\nstream b = a | where source > 3\n  and sink == 2\n";
-        assert_eq!(heads(text), [(PieceKind::Item("record"), "record A {"), (PieceKind::Item("stream"), "stream b = a | where source > 3")]);
+        assert_eq!(
+            heads(text),
+            [(PieceKind::Item("record"), "record A {"), (PieceKind::Item("stream"), "stream b = a | where source > 3")]
+        );
     }
 
     #[test]

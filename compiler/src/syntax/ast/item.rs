@@ -23,8 +23,9 @@ pub enum ItemKind {
     Source(Source),
     Stream(Stream),
     Sink(Sink),
-    /// Does not parse; reported.
-    Error,
+    /// Does not parse, or is of a later edition; reported. Its name, where it could be read: references to it are
+    /// no further mistakes.
+    Error(Option<Name>),
 }
 
 /// `@id("totals")`, `@no_chain`
@@ -45,6 +46,7 @@ pub struct Job {
 /// `parallelism: 2`, `checkpoint: every 10s to "./checkpoints"`, `on error: skip`, `restart: fixed(3, 10s)`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
+    /// `on error` is one name.
     pub name: Name,
     pub value: SettingValue,
     pub span: Span,

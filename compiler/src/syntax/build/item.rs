@@ -1,0 +1,271 @@
+//! Items: jobs, uses, params, records, functions, sources, streams, sinks.
+
+use millstream_grammar::{Pair, Pairs, Rule};
+
+use super::{Builder, no_name};
+use crate::source::Span;
+use crate::syntax::ast::*;
+use crate::syntax::errors;
+use crate::syntax::parse::doc_before;
+
+impl Builder<'_> {
+    /// The item that a `…_item` or `…_head` rule gives.
+    pub fn item(&mut self, pairs: Pairs<'_, Rule>) -> Option<(ItemKind, Vec<Attribute>)> {
+        let mut item = None;
+        for pair in pairs.flat_map(|outer| outer.into_inner()) {
+            if pair.as_rule() == Rule::wrong_semicolon {
+                let span = self.span(&pair);
+                self.report(errors::semicolon(span));
+                continue;
+            }
+            let attributes = self.attributes(&pair);
+            let span = self.span(&pair);
+            let kind = match pair.as_rule() {
+                Rule::job => ItemKind::Job(self.job(pair, span)),
+                Rule::use_path => self.use_path(pair)?,
+                Rule::param => ItemKind::Param(self.param(pair, span)),
+                Rule::record => ItemKind::Record(self.record(pair, span)),
+                Rule::function => ItemKind::Function(self.function(pair, span)),
+                Rule::source => self.source(pair, span),
+                Rule::stream => ItemKind::Stream(self.stream(pair, span)),
+                Rule::sink => self.sink(pair, span),
+                _ => continue,
+            };
+            item = Some((kind, attributes));
+        }
+        item
+    }
+
+    /// The attributes at the beginning of a pair.
+    pub fn attributes(&mut self, pair: &Pair<'_, Rule>) -> Vec<Attribute> {
+        let attributes = pair.clone().into_inner().filter(|inner| inner.as_rule() == Rule::attribute);
+        attributes.map(|attribute| self.attribute(attribute)).collect()
+    }
+
+    fn attribute(&mut self, pair: Pair<'_, Rule>) -> Attribute {
+        let span = self.span(&pair);
+        let mut attribute = Attribute { name: no_name(span), args: Vec::new(), span };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::name => attribute.name = self.name(&inner),
+                Rule::expr => attribute.args.push(self.expr(inner)),
+                _ => {}
+            }
+        }
+        attribute
+    }
+
+    fn use_path(&mut self, pair: Pair<'_, Rule>) -> Option<ItemKind> {
+        for inner in pair.into_inner() {
+            let span = self.span(&inner);
+            match inner.as_rule() {
+                Rule::string => return Some(ItemKind::Use(Use { path: self.string_text(&inner), path_span: span })),
+                Rule::later_use => self.report(errors::later(span, "`use rust` and `use crate`")),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn param(&mut self, pair: Pair<'_, Rule>, span: Span) -> Param {
+        let mut param = Param { name: no_name(span), ty: Type { kind: TypeKind::Error, optional: false, span }, default: None };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::def_name => param.name = self.name(&inner),
+                Rule::colon => self.colon(&inner),
+                Rule::r#type => param.ty = self.ty(inner),
+                Rule::expr => param.default = Some(self.expr(inner)),
+                _ => {}
+            }
+        }
+        param
+    }
+
+    fn record(&mut self, pair: Pair<'_, Rule>, span: Span) -> Record {
+        let mut record = Record { name: no_name(span), columns: Vec::new() };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::def_name => record.name = self.name(&inner),
+                Rule::equals_before_block => {
+                    let span = self.span(&inner);
+                    self.report(errors::equals_before_block(span));
+                }
+                Rule::record_block => record.columns = self.record_block(inner),
+                _ => {}
+            }
+        }
+        record
+    }
+
+    fn record_block(&mut self, pair: Pair<'_, Rule>) -> Vec<Column> {
+        let mut columns = Vec::new();
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::column => columns.push(self.column(inner)),
+                Rule::separator => self.separator(&inner),
+                Rule::bad_entry => {
+                    self.bad_entry(inner, Rule::column_only, &mut |builder, column| columns.push(builder.column(column)))
+                }
+                _ => {}
+            }
+        }
+        columns
+    }
+
+    /// `name: type`
+    pub fn column(&mut self, pair: Pair<'_, Rule>) -> Column {
+        let span = self.span(&pair);
+        let attributes = self.attributes(&pair);
+        let doc = doc_before(self.text, span.start as usize);
+        let ty = Type { kind: TypeKind::Error, optional: false, span };
+        let mut column = Column { attributes, doc, name: no_name(span), ty, span };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::def_name => column.name = self.name(&inner),
+                Rule::colon => self.colon(&inner),
+                Rule::r#type => column.ty = self.ty(inner),
+                _ => {}
+            }
+        }
+        column
+    }
+
+    fn function(&mut self, pair: Pair<'_, Rule>, span: Span) -> Function {
+        let body = Expr { kind: ExprKind::Error, span };
+        let mut function = Function { name: no_name(span), params: Vec::new(), returns: None, body };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::def_name => function.name = self.name(&inner),
+                Rule::fn_params => function.params = inner.into_inner().filter_map(|param| self.fn_param(param)).collect(),
+                Rule::fn_returns => function.returns = self.fn_returns(inner),
+                Rule::expr => function.body = self.expr(inner),
+                _ => {}
+            }
+        }
+        function
+    }
+
+    fn fn_param(&mut self, pair: Pair<'_, Rule>) -> Option<(Name, Type)> {
+        let (mut name, mut ty) = (None, None);
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::def_name => name = Some(self.name(&inner)),
+                Rule::colon => self.colon(&inner),
+                Rule::r#type => ty = Some(self.ty(inner)),
+                _ => {}
+            }
+        }
+        Some((name?, ty?))
+    }
+
+    fn fn_returns(&mut self, pair: Pair<'_, Rule>) -> Option<Type> {
+        let mut ty = None;
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::wrong_arrow => {
+                    let span = self.span(&inner);
+                    self.report(errors::arrow_for_colon(span));
+                }
+                Rule::r#type => ty = Some(self.ty(inner)),
+                _ => {}
+            }
+        }
+        ty
+    }
+
+    fn source(&mut self, pair: Pair<'_, Rule>, span: Span) -> ItemKind {
+        let mut name = no_name(span);
+        let mut ty = Type { kind: TypeKind::Error, optional: false, span };
+        let mut connector = Some(Connector { name: no_name(span), options: Vec::new(), span });
+        let (mut watermark, mut on_error, mut key): (Option<Expr>, Option<(OnError, Span)>, Vec<Name>) = (None, None, Vec::new());
+        for inner in pair.into_inner() {
+            let span = self.span(&inner);
+            match inner.as_rule() {
+                Rule::def_name => name = self.name(&inner),
+                Rule::r#type => ty = self.ty(inner),
+                Rule::connector => connector = self.connector(inner),
+                Rule::watermark_clause => match &watermark {
+                    Some(first) => self.report(errors::repeated(span, "watermark", first.span)),
+                    None => watermark = self.only_expr(inner),
+                },
+                Rule::on_error_clause => match &on_error {
+                    Some((_, first)) => self.report(errors::repeated(span, "on error", *first)),
+                    None => on_error = self.on_error(inner).map(|what| (what, span)),
+                },
+                Rule::key_clause => match key.first() {
+                    Some(first) => self.report(errors::repeated(span, "key", first.span)),
+                    None => key = self.names(inner),
+                },
+                _ => {}
+            }
+        }
+        match connector {
+            Some(connector) => ItemKind::Source(Source { name, ty, connector, watermark, on_error, key }),
+            None => ItemKind::Error(Some(name)),
+        }
+    }
+
+    fn on_error(&mut self, pair: Pair<'_, Rule>) -> Option<OnError> {
+        let mut what = None;
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::on_error_fail => what = Some(OnError::Fail),
+                Rule::on_error_skip => what = Some(OnError::Skip),
+                Rule::on_error_into => {
+                    let span = self.span(&inner);
+                    self.report(errors::later(span, "`on error into`"));
+                }
+                _ => {}
+            }
+        }
+        what
+    }
+
+    fn stream(&mut self, pair: Pair<'_, Rule>, span: Span) -> Stream {
+        let mut stream = Stream { name: no_name(span), pipeline: Pipeline { input: no_name(span), stages: Vec::new(), span } };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::def_name => stream.name = self.name(&inner),
+                Rule::wrong_colon => {
+                    let span = self.span(&inner);
+                    self.report(errors::colon_for_equals(span));
+                }
+                Rule::pipeline => stream.pipeline = self.pipeline(inner),
+                _ => {}
+            }
+        }
+        stream
+    }
+
+    fn sink(&mut self, pair: Pair<'_, Rule>, span: Span) -> ItemKind {
+        let mut pipeline = Pipeline { input: no_name(span), stages: Vec::new(), span };
+        let mut connector = None;
+        let mut key: Vec<Name> = Vec::new();
+        for inner in pair.into_inner() {
+            let span = self.span(&inner);
+            match inner.as_rule() {
+                Rule::pipeline => pipeline = self.pipeline(inner),
+                Rule::connector => connector = self.connector(inner),
+                Rule::key_clause => match key.first() {
+                    Some(first) => self.report(errors::repeated(span, "key", first.span)),
+                    None => key = self.names(inner),
+                },
+                _ => {}
+            }
+        }
+        match connector {
+            Some(connector) => ItemKind::Sink(Sink { pipeline, connector, key }),
+            None => ItemKind::Error(None),
+        }
+    }
+
+    /// All names in a pair.
+    pub fn names(&mut self, pair: Pair<'_, Rule>) -> Vec<Name> {
+        pair.into_inner().filter(|inner| inner.as_rule() == Rule::name).map(|inner| self.name(&inner)).collect()
+    }
+
+    /// The first expression in a pair.
+    pub fn only_expr(&mut self, pair: Pair<'_, Rule>) -> Option<Expr> {
+        pair.into_inner().find(|inner| inner.as_rule() == Rule::expr).map(|inner| self.expr(inner))
+    }
+}

@@ -1,0 +1,153 @@
+//! Settings of a job, connectors and their options.
+
+use millstream_grammar::{Pair, Rule};
+
+use super::{Builder, no_name};
+use crate::source::Span;
+use crate::syntax::ast::*;
+use crate::syntax::{errors, recover};
+
+impl Builder<'_> {
+    /// `job name { settings }`
+    pub fn job(&mut self, pair: Pair<'_, Rule>, span: Span) -> Job {
+        let mut job = Job { name: no_name(span), settings: Vec::new() };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::def_name => job.name = self.name(&inner),
+                Rule::job_block => {
+                    for entry in inner.into_inner() {
+                        match entry.as_rule() {
+                            Rule::setting => job.settings.push(self.setting(entry)),
+                            Rule::separator => self.separator(&entry),
+                            Rule::bad_entry => {
+                                let settings = &mut job.settings;
+                                self.bad_entry(entry, Rule::setting_only, &mut |builder, pair| {
+                                    settings.push(builder.setting(pair))
+                                });
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        job
+    }
+
+    fn setting(&mut self, pair: Pair<'_, Rule>) -> Setting {
+        let span = self.span(&pair);
+        let mut setting = Setting { name: no_name(span), value: SettingValue::Error, span };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::setting_name => {
+                    let words = inner.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+                    setting.name = Name { text: words.trim_matches('`').to_string(), span: self.span(&inner) };
+                }
+                Rule::colon => self.colon(&inner),
+                Rule::setting_value => setting.value = self.setting_value(inner),
+                _ => {}
+            }
+        }
+        setting
+    }
+
+    fn setting_value(&mut self, pair: Pair<'_, Rule>) -> SettingValue {
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::expr => return SettingValue::Expr(self.expr(inner)),
+                Rule::checkpoint_value => {
+                    let mut exprs = inner.into_inner().filter(|inner| inner.as_rule() == Rule::expr);
+                    let Some(every) = exprs.next() else { return SettingValue::Error };
+                    let every = self.expr(every);
+                    return SettingValue::Checkpoint { every, to: exprs.next().map(|to| self.expr(to)) };
+                }
+                _ => {}
+            }
+        }
+        SettingValue::Error
+    }
+
+    /// `file { path: ".." }`; None: of a later edition, reported.
+    pub fn connector(&mut self, pair: Pair<'_, Rule>) -> Option<Connector> {
+        let span = self.span(&pair);
+        let mut connector = Connector { name: no_name(span), options: Vec::new(), span };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::hybrid => {
+                    self.report(errors::later(span, "`from hybrid`"));
+                    return None;
+                }
+                Rule::connector_name => connector.name = self.name(&inner),
+                Rule::option_block => connector.options = self.options(inner),
+                _ => {}
+            }
+        }
+        Some(connector)
+    }
+
+    fn options(&mut self, pair: Pair<'_, Rule>) -> Vec<ConnectorOption> {
+        let mut options = Vec::new();
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::option => options.push(self.option(inner)),
+                Rule::separator => self.separator(&inner),
+                Rule::bad_entry => {
+                    let list = &mut options;
+                    self.bad_entry(inner, Rule::option_only, &mut |builder, pair| list.push(builder.option(pair)));
+                }
+                _ => {}
+            }
+        }
+        options
+    }
+
+    fn option(&mut self, pair: Pair<'_, Rule>) -> ConnectorOption {
+        let span = self.span(&pair);
+        let mut option = ConnectorOption { name: no_name(span), value: OptionValue::Error, span };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::any_word => option.name = self.name(&inner),
+                Rule::colon => self.colon(&inner),
+                Rule::option_value => option.value = self.option_value(inner),
+                _ => {}
+            }
+        }
+        option
+    }
+
+    fn option_value(&mut self, pair: Pair<'_, Rule>) -> OptionValue {
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::expr => return OptionValue::Expr(self.expr(inner)),
+                Rule::nested_options => {
+                    let (mut name, mut options) = (no_name(self.span(&inner)), Vec::new());
+                    for part in inner.into_inner() {
+                        match part.as_rule() {
+                            Rule::any_word => name = self.name(&part),
+                            Rule::option_block => options = self.options(part),
+                            _ => {}
+                        }
+                    }
+                    return OptionValue::Block(name, options);
+                }
+                _ => {}
+            }
+        }
+        OptionValue::Error
+    }
+
+    /// A comma, or a semicolon where a comma is meant.
+    pub fn separator(&mut self, pair: &Pair<'_, Rule>) {
+        if pair.as_str() == ";" {
+            let span = self.span(pair);
+            self.report(errors::semicolon_for_comma(span));
+        }
+    }
+
+    /// An entry of a block that does not parse: reported; what can be saved goes to `save`.
+    pub fn bad_entry(&mut self, pair: Pair<'_, Rule>, rule: Rule, save: &mut dyn FnMut(&mut Builder<'_>, Pair<'_, Rule>)) {
+        let span = pair.as_span();
+        self.within(span.start(), span.end(), |builder| recover::part(builder, rule, span.as_str(), save));
+    }
+}

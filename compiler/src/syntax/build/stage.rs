@@ -1,0 +1,172 @@
+//! Operators of a pipeline.
+
+use millstream_grammar::{Pair, Rule};
+
+use super::{Builder, no_name};
+use crate::source::Span;
+use crate::syntax::ast::*;
+use crate::syntax::errors;
+
+impl Builder<'_> {
+    /// One operator.
+    pub fn stage(&mut self, pair: Pair<'_, Rule>) -> StageKind {
+        let Some(inner) = pair.into_inner().next() else { return StageKind::Error };
+        let span = self.span(&inner);
+        match inner.as_rule() {
+            Rule::where_stage => self.only_expr(inner).map_or(StageKind::Error, StageKind::Where),
+            Rule::watermark_stage => self.only_expr(inner).map_or(StageKind::Error, StageKind::Watermark),
+            Rule::select_stage => self.select_stage(inner),
+            Rule::explode_stage => self.explode(inner, span),
+            Rule::union_stage => StageKind::Union(self.names(inner)),
+            Rule::dedup_stage => self.dedup(inner),
+            Rule::aggregate_stage => self.aggregate(inner, span),
+            Rule::final_stage => StageKind::Final,
+            Rule::changes_stage => StageKind::Changes,
+            Rule::rebalance_stage => StageKind::Rebalance,
+            Rule::broadcast_stage => StageKind::Broadcast,
+            Rule::partition_stage => {
+                let keys = inner.into_inner().find(|part| part.as_rule() == Rule::by_keys);
+                StageKind::PartitionBy(keys.map_or(Vec::new(), |keys| self.plain_keys(keys)))
+            }
+            Rule::later_stage => {
+                self.later_stage(inner);
+                StageKind::Error
+            }
+            _ => StageKind::Error,
+        }
+    }
+
+    fn later_stage(&mut self, pair: Pair<'_, Rule>) {
+        let text = pair.as_str();
+        let word = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+        let joins =
+            matches!(word, "left" | "right" | "full" | "semi" | "anti") && text[word.len()..].trim_start().starts_with("join");
+        let start = pair.as_span().start();
+        let at = self.at(start, start + word.len());
+        if joins || !matches!(word, "left" | "right" | "full" | "semi" | "anti") {
+            let what = if joins { format!("`{word} join`") } else { format!("`{word}`") };
+            self.report(errors::later(at, &what));
+        } else {
+            self.report(errors::unknown_stage(at, word));
+        }
+    }
+
+    fn explode(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {
+        let (mut list, mut name) = (Expr { kind: ExprKind::Error, span }, no_name(span));
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::expr => list = self.expr(inner),
+                Rule::def_name => name = self.name(&inner),
+                _ => {}
+            }
+        }
+        StageKind::Explode { list, name }
+    }
+
+    fn dedup(&mut self, pair: Pair<'_, Rule>) -> StageKind {
+        let (mut by, mut keep, mut within): (Vec<Expr>, Option<(Keep, Span)>, Option<Expr>) = (Vec::new(), None, None);
+        for inner in pair.into_inner() {
+            let span = self.span(&inner);
+            match inner.as_rule() {
+                Rule::by_keys => by = self.plain_keys(inner),
+                Rule::keep_clause => {
+                    let last = inner.into_inner().any(|part| part.as_rule() == Rule::keep_last);
+                    match keep {
+                        Some((_, first)) => self.report(errors::repeated(span, "keep", first)),
+                        None => keep = Some((if last { Keep::Last } else { Keep::First }, span)),
+                    }
+                }
+                Rule::within_clause => match &within {
+                    Some(first) => self.report(errors::repeated(span, "within", first.span)),
+                    None => within = self.only_expr(inner),
+                },
+                _ => {}
+            }
+        }
+        StageKind::Dedup { by, keep, within }
+    }
+
+    fn aggregate(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {
+        let mut aggregate =
+            Aggregate { by: Vec::new(), over: None, allow_late: None, late_into: None, columns: Vec::new(), block_span: span };
+        let mut by_span = None;
+        for inner in pair.into_inner() {
+            let span = self.span(&inner);
+            match inner.as_rule() {
+                Rule::by_clause => match by_span {
+                    Some(first) => self.report(errors::repeated(span, "by", first)),
+                    None => {
+                        by_span = Some(span);
+                        let keys = inner.into_inner().find(|part| part.as_rule() == Rule::by_keys);
+                        aggregate.by = keys.map_or(Vec::new(), |keys| self.by_keys(keys));
+                    }
+                },
+                Rule::over_clause => match &aggregate.over {
+                    Some(first) => self.report(errors::repeated(span, "over", first.span)),
+                    None => aggregate.over = self.over(inner, span),
+                },
+                Rule::allow_clause => match &aggregate.allow_late {
+                    Some(first) => self.report(errors::repeated(span, "allow", first.span)),
+                    None => aggregate.allow_late = self.only_expr(inner),
+                },
+                Rule::late_clause => match &aggregate.late_into {
+                    Some(first) => self.report(errors::repeated(span, "late into", first.span)),
+                    None => {
+                        let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name);
+                        aggregate.late_into = name.map(|name| self.name(&name));
+                    }
+                },
+                Rule::early_clause => self.report(errors::later(span, "early results with `every`")),
+                Rule::select_block => {
+                    aggregate.block_span = span;
+                    aggregate.columns = self.select_block(inner);
+                }
+                _ => {}
+            }
+        }
+        StageKind::Aggregate(aggregate)
+    }
+
+    /// `over tumbling(1d) processing_time`
+    fn over(&mut self, pair: Pair<'_, Rule>, span: Span) -> Option<Over> {
+        let (mut window, mut processing_time) = (None, None);
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::call => window = Some(self.call(inner)),
+                Rule::name => {
+                    let function = self.name(&inner);
+                    window = Some(Call { function, distinct: None, args: Vec::new(), filter: None });
+                }
+                Rule::processing_time => processing_time = Some(self.span(&inner)),
+                _ => {}
+            }
+        }
+        Some(Over { window: window?, processing_time, span })
+    }
+
+    /// `(a, day: date(b))`
+    fn by_keys(&mut self, pair: Pair<'_, Rule>) -> Vec<(Option<Name>, Expr)> {
+        let mut keys = Vec::new();
+        for key in pair.into_inner().filter(|inner| inner.as_rule() == Rule::by_key) {
+            let mut name = None;
+            for inner in key.into_inner() {
+                match inner.as_rule() {
+                    Rule::def_name => name = Some(self.name(&inner)),
+                    Rule::colon => self.colon(&inner),
+                    Rule::expr => keys.push((name.take(), self.expr(inner))),
+                    _ => {}
+                }
+            }
+        }
+        keys
+    }
+
+    /// Keys without names.
+    fn plain_keys(&mut self, pair: Pair<'_, Rule>) -> Vec<Expr> {
+        let keys = self.by_keys(pair);
+        for name in keys.iter().filter_map(|(name, _)| name.as_ref()) {
+            self.report(errors::named_key(name.span));
+        }
+        keys.into_iter().map(|(_, key)| key).collect()
+    }
+}
