@@ -1,6 +1,7 @@
 //! Compiles `.flow` files: `syntax::parse` → `hir::lower` → `plan::build` → `plan::optimise` →
 //! `ExecutionGraph::expand` → `codegen::emit` → `driver`.
 
+pub mod codegen;
 pub mod diagnostics;
 pub mod hir;
 pub mod plan;

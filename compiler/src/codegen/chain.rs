@@ -1,0 +1,172 @@
+//! One module per chain: the function that builds it, from its end to its head, and what its operators need.
+
+use millstream_runtime::graph::{Chain, Exchange, ExecutionGraph, Expr, Operation, Port, VertexId};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::closure::by_reference;
+use super::context::Context;
+use super::keys::{key_type, key_value};
+use super::names::Scope;
+use super::stage::{self, Stage, rows};
+use super::tokens::{mentions, uses_types};
+
+struct Builder<'a> {
+    cx: &'a Context<'a>,
+    execution: &'a ExecutionGraph,
+    chain: &'a Chain,
+    /// Names of variables.
+    variables: Scope,
+    /// Names of structs.
+    types: Scope,
+    statements: TokenStream,
+    items: TokenStream,
+    /// The variable of each vertex that has been built.
+    stages: Vec<(VertexId, Ident)>,
+}
+
+/// The module of a chain.
+pub(super) fn render<'a>(cx: &'a Context<'a>, execution: &'a ExecutionGraph, chain: &'a Chain) -> TokenStream {
+    let mut builder = Builder {
+        cx,
+        execution,
+        chain,
+        variables: Scope::with(&["cx", "params", "source", "config"]),
+        types: Scope::with(&["Params"]),
+        statements: TokenStream::new(),
+        items: TokenStream::new(),
+        stages: Vec::new(),
+    };
+    let mut head = TokenStream::new();
+    for vertex in chain.members.iter().rev() {
+        head = builder.vertex(*vertex);
+    }
+    let Builder { statements, items, .. } = builder;
+    let body = quote!(#statements #head);
+    let params = mentions(&body, "params").then(|| quote!(let params = Params::read(cx.params())?;));
+    let all = quote!(#body #items #params);
+    let use_params = mentions(&all, "Params").then(|| {
+        quote!(
+            use crate::params::Params;
+        )
+    });
+    let use_types = uses_types(&all);
+    let title = format!(" The chain `{}`.", chain.name);
+    quote! {
+        #![doc = #title]
+        use millstream::codegen::*;
+        #use_params
+        #use_types
+
+        #[doc = " Builds the chain of one subtask."]
+        pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+            #params
+            #body
+        }
+
+        #items
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// Builds a vertex in front of its consumers. Returns the call that makes the whole chain, in case it is the head.
+    fn vertex(&mut self, id: VertexId) -> TokenStream {
+        let cx = self.cx;
+        let vertex = cx.job.vertex(id);
+        let (uid, name) = (&vertex.uid, &vertex.name);
+        if let Operation::Sink(operation) = &vertex.operation {
+            let stage = Stage::new(cx, id, None);
+            let (sink, _) = stage::sink(&stage, operation);
+            let variable = self.variable(id);
+            self.statements.extend(quote!(let #variable = cx.sink(#uid, #name, #sink)?;));
+            return self.input(&stage.input.rust(cx), &variable);
+        }
+        let next = self.consumers(id, Port::Main);
+        if let Operation::Source(operation) = &vertex.operation {
+            let source = stage::source(&Stage::new(cx, id, None), operation, &next);
+            self.items.extend(source.items);
+            return source.head;
+        }
+        let late = match &vertex.operation {
+            Operation::Aggregate(aggregate) if aggregate.late_output => Some(self.consumers(id, Port::Late)),
+            _ => None,
+        };
+        let stage = Stage::new(cx, id, late);
+        let input = stage.input.rust(cx);
+        let variable = match stage.render(&mut self.types) {
+            Some(template) => {
+                self.items.extend(template.items);
+                let (operator, variable) = (template.operator, self.variable(id));
+                self.statements.extend(quote! {
+                    let #variable = cx.operator::<#input, _, _>(#uid, #name, #operator, #next)?;
+                });
+                variable
+            }
+            // Rows go through as they are.
+            None => {
+                let variable = self.variable(id);
+                self.statements.extend(quote!(let #variable = #next;));
+                variable
+            }
+        };
+        self.input(&input, &variable)
+    }
+
+    fn input(&self, row: &TokenStream, stage: &Ident) -> TokenStream {
+        quote!(cx.input::<#row, _>(#stage))
+    }
+
+    fn variable(&mut self, id: VertexId) -> Ident {
+        let uid = &self.cx.job.vertex(id).uid;
+        let name = match uid.split_once('/') {
+            Some((item, rest)) if item != "sink" => rest,
+            _ => uid.as_str(),
+        };
+        let variable = self.variables.value(name);
+        self.stages.push((id, variable.clone()));
+        variable
+    }
+
+    /// The stage that takes the rows of an output: a following operator, an exchange end, or several of them.
+    fn consumers(&mut self, id: VertexId, port: Port) -> TokenStream {
+        let mut stages: Vec<TokenStream> = Vec::new();
+        let members = self.chain.links.iter().filter(|(producer, link, _)| *producer == id && *link == port);
+        for (_, _, consumer) in members {
+            stages.extend(self.stages.iter().find(|(built, _)| built == consumer).map(|(_, stage)| quote!(#stage)));
+        }
+        let edges: Vec<_> = self
+            .execution
+            .outputs(self.chain.id)
+            .filter(|(_, edge)| edge.producer == id && edge.port == port)
+            .map(|(number, edge)| (number, edge.to, &edge.exchange))
+            .collect();
+        for (number, to, exchange) in edges {
+            let target = &self.execution.chain(to).name;
+            let variable = self.variables.value(&format!("to {target}"));
+            let end = self.exchange(id, port, number, exchange);
+            self.statements.extend(quote!(let #variable = #end?;));
+            stages.push(quote!(#variable));
+        }
+        let Some(last) = stages.pop() else { return quote!(Discard) };
+        stages.into_iter().rev().fold(last, |rest, stage| quote!(FanOut::new(#stage, #rest)))
+    }
+
+    fn exchange(&self, id: VertexId, port: Port, number: usize, exchange: &'a Exchange) -> TokenStream {
+        let cx = self.cx;
+        let rows = rows(cx, id, port);
+        let rust = rows.rust(cx);
+        let number = proc_macro2::Literal::usize_unsuffixed(number);
+        match exchange {
+            Exchange::Forward => quote!(cx.forward::<#rust>(#number)),
+            Exchange::Rebalance => quote!(cx.rebalance::<#rust>(#number)),
+            Exchange::Broadcast => quote!(cx.broadcast::<#rust>(#number)),
+            Exchange::Hash(keys) => {
+                let keys: Vec<&Expr> = keys.iter().collect();
+                let key = key_type(cx, &keys);
+                let origin = &cx.job.vertex(id).origin;
+                let closure = by_reference(cx, rows, origin, |lowering| key_value(lowering, &keys));
+                quote!(cx.hash::<#rust, #key>(#number, #closure))
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `main.rs`: the modules, and the job with its settings and chains.
+
+use std::path::PathBuf;
+
+use millstream_runtime::graph::{Chain, Exchange, ExecutionGraph, ExprKind, JobSettings, Operation, RestartSettings};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
+
+use super::context::Context;
+use super::expr::{Bindings, Lowering};
+use super::literal::micros;
+use super::stage;
+
+/// `main.rs`: the modules, and the function that [`job`] makes.
+pub(super) fn main(header: &str, modules: &[Ident], job: &TokenStream) -> TokenStream {
+    let header = format!(" {header}");
+    quote! {
+        #![doc = #header]
+        #(mod #modules;)*
+
+        fn main() -> std::process::ExitCode {
+            millstream::main(job())
+        }
+
+        #job
+    }
+}
+
+/// The job: its settings and chains.
+pub(super) fn job<'a>(cx: &'a Context<'a>, execution: &ExecutionGraph, fingerprint: u64, chains: &[Ident]) -> TokenStream {
+    let settings = &cx.job.settings;
+    let (checkpoint, restart) = (checkpoint(cx, settings), restart(&settings.restart));
+    let on_error = stage::error_policy(settings.on_error);
+    let (name, doc) = (&settings.name, settings.doc.as_deref().unwrap_or_default().trim());
+    let (parallelism, max_parallelism) = (number(settings.parallelism), number(settings.max_parallelism));
+    let buffer_timeout = micros(settings.buffer_timeout);
+    let params = if cx.job.params.is_empty() { quote!(&[]) } else { quote!(params::SPECS) };
+    let fingerprint: TokenStream = format!("{fingerprint:#018x}").parse().unwrap_or_default();
+    let specs = execution.chains.iter().zip(chains).map(|(chain, module)| chain_spec(cx, execution, chain, module));
+    quote! {
+        #[doc = " The job: its settings and the chains of operators that run as tasks."]
+        fn job() -> millstream::Job {
+            millstream::Job {
+                name: #name,
+                doc: #doc,
+                fingerprint: #fingerprint,
+                parallelism: #parallelism,
+                max_parallelism: #max_parallelism,
+                buffer_timeout_micros: #buffer_timeout,
+                checkpoint: #checkpoint,
+                restart: #restart,
+                on_error: millstream::#on_error,
+                params: #params,
+                chains: Vec::from([#(#specs),*]),
+            }
+        }
+    }
+}
+
+fn chain_spec(cx: &Context<'_>, execution: &ExecutionGraph, chain: &Chain, module: &Ident) -> TokenStream {
+    let name = &chain.name;
+    let uids = chain.members.iter().map(|vertex| &cx.job.vertex(*vertex).uid);
+    let parallelism = match chain.parallelism {
+        Some(parallelism) => {
+            let parallelism = number(parallelism);
+            quote!(Some(#parallelism))
+        }
+        None => quote!(None),
+    };
+    let slot_group = &chain.slot_group;
+    let inputs = execution.inputs(chain.id).map(|(edge_number, edge)| {
+        let from = execution.chains.iter().position(|other| other.id == edge.from).unwrap_or_default();
+        let (from, edge_number) = (Literal::usize_unsuffixed(from), Literal::usize_unsuffixed(edge_number));
+        let exchange = match edge.exchange {
+            Exchange::Forward => quote!(Forward),
+            Exchange::Hash(_) => quote!(Hash),
+            Exchange::Rebalance => quote!(Rebalance),
+            Exchange::Broadcast => quote!(Broadcast),
+        };
+        quote!(millstream::InputSpec { from: #from, edge: #edge_number, exchange: millstream::ExchangeKind::#exchange })
+    });
+    let inputs: Vec<TokenStream> = inputs.collect();
+    let inputs = if inputs.is_empty() { quote!(Vec::new()) } else { quote!(Vec::from([#(#inputs),*])) };
+    let head = chain.members.first().map(|vertex| &cx.job.vertex(*vertex).operation);
+    let source = match head {
+        Some(Operation::Source(_)) => quote!(Some(#module::source_erased)),
+        _ => quote!(None),
+    };
+    quote! {
+        millstream::ChainSpec {
+            name: #name,
+            uids: &[#(#uids),*],
+            parallelism: #parallelism,
+            slot_group: #slot_group,
+            inputs: #inputs,
+            build: #module::build,
+            source: #source,
+        }
+    }
+}
+
+fn checkpoint<'a>(cx: &'a Context<'a>, settings: &'a JobSettings) -> TokenStream {
+    let Some(checkpoint) = &settings.checkpoint else { return quote!(None) };
+    let (interval, retain) = (micros(checkpoint.interval), number(checkpoint.retain));
+    let mut lowering = Lowering::new(cx, &checkpoint.directory.origin, Bindings::default());
+    let directory = lowering.lower_borrowed(&checkpoint.directory).tokens;
+    let statements = lowering.take_statements();
+    let read = lowering.uses_params.then(|| quote!(let params = params::Params::read(params)?;));
+    let params = if lowering.uses_params { quote!(params) } else { quote!(_params) };
+    // A plain literal needs nothing from the prelude.
+    let plain = matches!(checkpoint.directory.kind, ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Env(_));
+    let use_prelude = (!plain).then(|| {
+        quote!(
+            use millstream::codegen::*;
+        )
+    });
+    quote! {
+        Some(millstream::CheckpointConfig {
+            interval_micros: #interval,
+            directory: |#params| {
+                #use_prelude
+                #read
+                #statements
+                Ok(String::from(#directory))
+            },
+            retain: #retain,
+        })
+    }
+}
+
+fn restart(restart: &RestartSettings) -> TokenStream {
+    match restart {
+        RestartSettings::Default => quote!(millstream::Restart::Default),
+        RestartSettings::None => quote!(millstream::Restart::None),
+        RestartSettings::Exponential => quote!(millstream::Restart::Exponential),
+        RestartSettings::Fixed { attempts, delay } => {
+            let (attempts, delay) = (number(*attempts), micros(*delay));
+            quote!(millstream::Restart::Fixed { attempts: #attempts, delay_micros: #delay })
+        }
+    }
+}
+
+fn number(value: u32) -> Literal {
+    Literal::u32_unsuffixed(value)
+}
+
+/// Where a module's file lies.
+pub(super) fn file_of(module: &Ident) -> PathBuf {
+    PathBuf::from("src").join(format!("{module}.rs"))
+}

@@ -1,0 +1,198 @@
+//! `aggregate`: keys, accumulators and output row, as an `Aggregation`, and the operator that drives it.
+
+use millstream_runtime::graph::{AggregateOperation, Emit, Expr, Window, WindowTime};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::accumulators::Accumulator;
+use super::{Stage, Template};
+use crate::codegen::closure::over_row;
+use crate::codegen::doc;
+use crate::codegen::expr::{Bindings, Lowering, adapt};
+use crate::codegen::keys::{key_parts, key_type, key_value};
+use crate::codegen::literal::micros;
+use crate::codegen::names::{Scope, ident};
+use crate::codegen::tokens::unless_used;
+
+impl<'a> Stage<'a> {
+    pub(super) fn aggregate(&self, aggregate: &'a AggregateOperation, names: &mut Scope) -> Template {
+        let item = self.vertex.uid.split('/').next().unwrap_or_default();
+        let name = names.type_name(&format!("{item} aggregate"));
+        let acc = names.type_name(&format!("{item} acc"));
+        let accumulators = self.accumulators(aggregate);
+        let (methods, uses_params) = self.methods(aggregate, &accumulators);
+        let keys: Vec<&Expr> = aggregate.keys.iter().map(|(_, key)| key).collect();
+        let (row, out) = (self.cx.row(self.input.schema), self.cx.row(self.output.schema));
+        let key = key_type(self.cx, &keys);
+        let origin = doc::origin(&self.vertex.origin);
+        let fields = accumulators.iter().map(|Accumulator { name, rust, .. }| quote!(#name: #rust));
+        let (acc_type, acc_struct) = if accumulators.is_empty() {
+            (quote!(()), TokenStream::new())
+        } else {
+            (quote!(#acc), quote!(#[derive(Clone, Default, State)] pub struct #acc { #(#fields),* }))
+        };
+        let (definition, value) = if uses_params {
+            (quote!(struct #name { params: Params }), quote!(#name { params: params.clone() }))
+        } else {
+            (quote!(struct #name;), quote!(#name))
+        };
+        let items = quote! {
+            #origin
+            #definition
+            impl Aggregation for #name {
+                type In = #row;
+                type Key = #key;
+                type Acc = #acc_type;
+                type Out = #out;
+                #methods
+            }
+            #acc_struct
+        };
+        Template { operator: self.aggregate_operator(aggregate, value), items }
+    }
+
+    /// The functions of the trait, and whether one of them needs params.
+    fn methods(&self, aggregate: &'a AggregateOperation, accumulators: &[Accumulator<'a>]) -> (TokenStream, bool) {
+        let mut methods = TokenStream::new();
+        let mut any_params = false;
+        let keys: Vec<&Expr> = aggregate.keys.iter().map(|(_, key)| key).collect();
+
+        let mut lowering = over_row(self.cx, self.input.schema, &self.vertex.origin);
+        let value = key_value(&mut lowering, &keys);
+        let statements = lowering.take_statements();
+        any_params |= lowering.uses_params;
+        methods.extend(self.over_row_method("key", quote!(Self::Key), &statements, &value, lowering.uses_params));
+
+        if let Some(WindowTime::Event(time)) = window_time(aggregate) {
+            let mut lowering = over_row(self.cx, self.input.schema, &self.vertex.origin);
+            let value = lowering.lower_owned(time).tokens;
+            let statements = lowering.take_statements();
+            any_params |= lowering.uses_params;
+            methods.extend(self.over_row_method("time", quote!(Timestamp), &statements, &value, lowering.uses_params));
+        }
+        for method in ["add", "retract"] {
+            if method == "retract" && !self.input.table {
+                continue;
+            }
+            let (body, uses_params) = self.accumulate(accumulators, method);
+            any_params |= uses_params;
+            let params = uses_params.then(|| quote!(let params = &self.params;));
+            let (name, acc, row) = (ident(method), unless_used(&body, ident("acc")), unless_used(&body, ident("row")));
+            methods.extend(quote! {
+                fn #name(&self, #acc: &mut Self::Acc, #row: &Self::In) -> Result<(), EvalError> { #params #body Ok(()) }
+            });
+        }
+        if merges(aggregate) {
+            let merges: TokenStream =
+                accumulators.iter().map(|Accumulator { name, .. }| quote!(acc.#name.merge(&other.#name)?;)).collect();
+            let (acc, other) = (unless_used(&merges, ident("acc")), unless_used(&merges, ident("other")));
+            methods.extend(quote! {
+                fn merge(&self, #acc: &mut Self::Acc, #other: &Self::Acc) -> Result<(), EvalError> { #merges Ok(()) }
+            });
+        }
+        let (output, uses_params) = self.output_method(aggregate, accumulators);
+        methods.extend(output);
+        (methods, any_params | uses_params)
+    }
+
+    fn over_row_method(
+        &self,
+        name: &str,
+        output: TokenStream,
+        statements: &TokenStream,
+        value: &TokenStream,
+        uses_params: bool,
+    ) -> TokenStream {
+        let name = ident(name);
+        let row = unless_used(&quote!(#statements #value), ident("row"));
+        let params = uses_params.then(|| quote!(let params = &self.params;));
+        quote! {
+            fn #name(&self, #row: &Self::In) -> Result<#output, EvalError> { #params #statements Ok(#value) }
+        }
+    }
+
+    fn output_method(&self, aggregate: &'a AggregateOperation, accumulators: &[Accumulator<'a>]) -> (TokenStream, bool) {
+        let keys: Vec<&Expr> = aggregate.keys.iter().map(|(_, key)| key).collect();
+        let mut lowering = Lowering::new(self.cx, &self.vertex.origin, Bindings::default());
+        let (results, calls) = self.results(accumulators, &mut lowering);
+        lowering.bind_group(key_parts(self.cx, &keys, &ident("key")), calls);
+        let schema = self.output.schema;
+        let fields: Vec<TokenStream> = aggregate
+            .output
+            .iter()
+            .map(|(column, expr)| {
+                let wanted = schema.field(column).map_or(&expr.ty, |field| &field.ty);
+                let value = lowering.lower_owned(expr);
+                let tokens = adapt(value, &expr.ty, wanted).tokens;
+                let field: Ident = self.cx.types.borrow_mut().field(schema, column);
+                if tokens.to_string() == field.to_string() { quote!(#field) } else { quote!(#field: #tokens) }
+            })
+            .collect();
+        let statements = lowering.take_statements();
+        let row = self.cx.row(schema);
+        let body = quote!(#results #statements Ok(#row { #(#fields),* }));
+        let params = lowering.uses_params.then(|| quote!(let params = &self.params;));
+        let [key, window, acc] = ["key", "window", "acc"].map(|name| unless_used(&body, ident(name)));
+        let method = quote! {
+            fn output(&self, #key: &Self::Key, #window: WindowBounds, #acc: &Self::Acc) -> Result<Self::Out, EvalError> {
+                #params
+                #body
+            }
+        };
+        (method, lowering.uses_params)
+    }
+
+    fn aggregate_operator(&self, aggregate: &AggregateOperation, value: TokenStream) -> TokenStream {
+        let Some(window) = &aggregate.window else {
+            let operator = if aggregate.emit == Emit::Final { quote!(FinalAggregate) } else { quote!(TableAggregate) };
+            let new = if self.input.table { quote!(over_changes) } else { quote!(new) };
+            return quote!(#operator::#new(#value));
+        };
+        let operator = match window {
+            Window::Tumbling { size, offset, .. } => {
+                let (size, offset) = (micros(*size), micros(*offset));
+                quote!(WindowAggregate::new(Tumbling::new(#size, #offset), #value))
+            }
+            Window::Sliding { size, step, offset, .. } => {
+                let (size, step, offset) = (micros(*size), micros(*step), micros(*offset));
+                quote!(WindowAggregate::new(Sliding::new(#size, #step, #offset), #value))
+            }
+            Window::Cumulative { max, step, offset, .. } => {
+                let (max, step, offset) = (micros(*max), micros(*step), micros(*offset));
+                quote!(WindowAggregate::new(Cumulative::new(#max, #step, #offset), #value))
+            }
+            Window::Session { gap, .. } => {
+                let gap = micros(*gap);
+                quote!(SessionAggregate::new(#gap, #value))
+            }
+            Window::Count { size } => return quote!(CountWindow::new(#size, #value)),
+            Window::SlidingCount { size, step } => return quote!(SlidingCountWindow::new(#size, #step, #value)),
+            Window::Global => quote!(WindowAggregate::new(Global, #value)),
+        };
+        let clock = matches!(window_time(aggregate), Some(WindowTime::Processing)).then(|| quote!(.in_processing_time()));
+        let lateness = (aggregate.allowed_lateness > 0).then(|| {
+            let lateness = micros(aggregate.allowed_lateness);
+            quote!(.allow_late(#lateness))
+        });
+        let late = self.late.as_ref().map(|stage| quote!(.with_late(#stage)));
+        quote!(#operator #clock #lateness #late)
+    }
+}
+
+fn window_time(aggregate: &AggregateOperation) -> Option<&WindowTime> {
+    match aggregate.window.as_ref()? {
+        Window::Tumbling { time, .. }
+        | Window::Sliding { time, .. }
+        | Window::Session { time, .. }
+        | Window::Cumulative { time, .. } => Some(time),
+        Window::Count { .. } | Window::SlidingCount { .. } | Window::Global => None,
+    }
+}
+
+/// Whether accumulators of several panes come together.
+fn merges(aggregate: &AggregateOperation) -> bool {
+    matches!(
+        aggregate.window,
+        Some(Window::Sliding { .. } | Window::Cumulative { .. } | Window::Session { .. } | Window::SlidingCount { .. })
+    )
+}

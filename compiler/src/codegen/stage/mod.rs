@@ -1,0 +1,76 @@
+//! One template per operator: what it is in Rust, and the items that it needs beside the chain's function.
+
+mod accumulators;
+mod aggregate;
+mod dedup;
+mod row_wise;
+mod sink;
+mod source;
+mod table;
+
+use millstream_runtime::graph::{Changelog, JobVertex, Operation, Port, VertexId};
+use proc_macro2::TokenStream;
+
+use super::closure::Rows;
+use super::context::Context;
+use super::names::Scope;
+
+pub(super) use sink::sink;
+pub(super) use source::{error_policy, source};
+
+/// A vertex, as its template sees it.
+pub(super) struct Stage<'a> {
+    pub(super) cx: &'a Context<'a>,
+    pub(super) vertex: &'a JobVertex,
+    /// The rows of its (first) input.
+    pub(super) input: Rows<'a>,
+    /// The rows that it makes.
+    pub(super) output: Rows<'a>,
+    /// The stage that takes late rows.
+    pub(super) late: Option<TokenStream>,
+}
+
+/// An operator in Rust.
+pub(super) struct Template {
+    /// The value that `cx.operator` takes.
+    pub(super) operator: TokenStream,
+    /// Structs and their traits.
+    pub(super) items: TokenStream,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(cx: &'a Context<'a>, id: VertexId, late: Option<TokenStream>) -> Self {
+        let input = match cx.job.inputs(id).first() {
+            Some((producer, edge)) => rows(cx, *producer, edge.port),
+            None => rows(cx, id, Port::Main),
+        };
+        Stage { cx, vertex: cx.job.vertex(id), input, output: rows(cx, id, Port::Main), late }
+    }
+
+    /// The operator of a vertex; None for those that leave rows as they are (a union, hints).
+    pub(super) fn render(&self, names: &mut Scope) -> Option<Template> {
+        let operator = match &self.vertex.operation {
+            Operation::Filter(condition) => self.filter(condition),
+            Operation::Project(columns) => self.project(columns),
+            Operation::Explode { list, name } => self.explode(list, name),
+            Operation::Watermark(watermark) => self.watermark(watermark),
+            Operation::Changes => self.changes(),
+            Operation::Dedup(dedup) => self.dedup(dedup),
+            Operation::Final => self.last_rows(),
+            Operation::Aggregate(aggregate) => return Some(self.aggregate(aggregate, names)),
+            Operation::Union | Operation::Rebalance | Operation::Broadcast | Operation::PartitionBy(_) => return None,
+            Operation::Source(_) | Operation::Sink(_) => return None,
+        };
+        Some(Template { operator, items: TokenStream::new() })
+    }
+}
+
+/// The rows that an output of a vertex carries.
+pub(super) fn rows<'a>(cx: &'a Context<'a>, id: VertexId, port: Port) -> Rows<'a> {
+    let output = cx.job.output_type(id, port);
+    let (table, key) = match &output.changelog {
+        Changelog::Append => (false, None),
+        Changelog::Table { key } => (true, key.as_deref()),
+    };
+    Rows { schema: &output.schema, table, key }
+}

@@ -1,0 +1,21 @@
+//! Sinks: the connector with its options.
+
+use millstream_runtime::connectors;
+use millstream_runtime::graph::SinkOperation;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::Stage;
+use super::source::connector_type;
+use crate::codegen::options;
+
+/// The sink as a value, and whether params are used.
+pub(in crate::codegen) fn sink<'a>(stage: &Stage<'a>, sink: &'a SinkOperation) -> (TokenStream, bool) {
+    let spec = connectors::find(&sink.connector).and_then(|connector| connector.sink.as_ref());
+    let row = stage.input.rust(stage.cx);
+    let rust = spec.map_or("millstream::connectors::UnknownSink", |spec| spec.rust);
+    let ty = connector_type(rust, &row, sink.format.as_deref());
+    let format = sink.format.as_deref().map(|format| (format, &sink.format_options[..]));
+    let (options, uses_params) = options::render(stage.cx, &sink.options, format, stage.input.schema);
+    (quote!(<#ty>::from_options(&#options)?), uses_params)
+}

@@ -1,0 +1,94 @@
+//! Sources: the connector with its options, and what the chain does with its rows.
+
+use millstream_runtime::graph::{ErrorPolicy, SourceOperation};
+use millstream_runtime::{connectors, formats};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::Stage;
+use crate::codegen::{doc, options};
+
+/// The function that makes a source, the one that makes its coordinator's half, and the last call of the chain.
+pub(in crate::codegen) struct Source {
+    pub(in crate::codegen) items: TokenStream,
+    pub(in crate::codegen) head: TokenStream,
+}
+
+/// The source of a chain, in front of the stage `next`.
+pub(in crate::codegen) fn source<'a>(stage: &Stage<'a>, source: &'a SourceOperation, next: &TokenStream) -> Source {
+    let cx = stage.cx;
+    let spec = connectors::find(&source.connector).and_then(|connector| connector.source.as_ref());
+    let ty = connector_type(
+        spec.map_or("millstream::connectors::UnknownSource", |spec| spec.rust),
+        &cx.row(stage.output.schema),
+        source.format.as_deref(),
+    );
+    let format = source.format.as_deref().map(|format| (format, &source.format_options[..]));
+    let (options, uses_params) = options::render(cx, &source.options, format, stage.output.schema);
+    let (parameter, read) = params_of(uses_params);
+    let origin = doc::origin(&stage.vertex.origin);
+    let items = quote! {
+        #origin
+        pub fn source(#parameter: &ParamValues) -> JobResult<#ty> {
+            #read
+            <#ty>::from_options(&#options)
+        }
+
+        #[doc = " The same, for the coordinator."]
+        pub fn source_erased(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
+            Ok(erase_source(source(params)?))
+        }
+    };
+    let watermark = match &source.watermark {
+        Some(watermark) => {
+            let closure = stage.watermark_closure(watermark);
+            quote!(Some(#closure))
+        }
+        None => {
+            let row = cx.row(stage.output.schema);
+            quote!(None::<fn(&#row) -> Result<Option<Timestamp>, EvalError>>)
+        }
+    };
+    let on_error = error_policy(source.on_error);
+    let (uid, name) = (&stage.vertex.uid, &stage.vertex.name);
+    let head = quote! {
+        let source = source(cx.params())?;
+        let config = SourceConfig { watermark: #watermark, on_error: #on_error };
+        cx.source(#uid, #name, source, config, #next)
+    };
+    Source { items, head }
+}
+
+/// `FileSource<types::Flight, formats::Csv>`
+pub(super) fn connector_type(rust: &str, row: &TokenStream, format: Option<&str>) -> TokenStream {
+    let connector = path(rust);
+    match format.and_then(formats::find) {
+        Some(format) => {
+            let format = path(format.rust);
+            quote!(#connector<#row, #format>)
+        }
+        None => quote!(#connector<#row>),
+    }
+}
+
+/// A path from a descriptor; it is a constant of the runtime.
+fn path(text: &str) -> TokenStream {
+    text.parse().unwrap_or_default()
+}
+
+/// The parameter of a function that may read params, and the statement that reads them.
+pub(super) fn params_of(uses_params: bool) -> (TokenStream, TokenStream) {
+    if uses_params {
+        (quote!(params), quote!(let params = Params::read(params)?;))
+    } else {
+        (quote!(_params), TokenStream::new())
+    }
+}
+
+/// `ErrorPolicy::Fail`
+pub(in crate::codegen) fn error_policy(policy: ErrorPolicy) -> TokenStream {
+    match policy {
+        ErrorPolicy::Fail => quote!(ErrorPolicy::Fail),
+        ErrorPolicy::Skip => quote!(ErrorPolicy::Skip),
+    }
+}

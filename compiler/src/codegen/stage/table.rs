@@ -1,0 +1,34 @@
+//! `final`: the rows of a table as they stand at the end.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::Stage;
+use crate::codegen::closure::Rows;
+
+impl<'a> Stage<'a> {
+    pub(super) fn last_rows(&self) -> TokenStream {
+        self.cx.types.borrow_mut().keep_in_state(self.input.schema);
+        let Some(columns) = self.input.key else { return quote!(Final::of_rows()) };
+        let schema = self.input.schema;
+        let parts: Vec<TokenStream> = columns
+            .iter()
+            .filter_map(|column| schema.field(column))
+            .map(|field| {
+                let name = self.cx.types.borrow_mut().field(schema, &field.name);
+                let clone = (!field.ty.is_copy()).then(|| quote!(.clone()));
+                quote!(AsKey::into_key(row.#name #clone))
+            })
+            .collect();
+        let rust = Rows { table: false, ..self.input }.rust(self.cx);
+        match &parts[..] {
+            [] => quote!(Final::new(|_row: &#rust| Ok(()))),
+            [one] => quote!(Final::new(|row: &#rust| Ok(#one))),
+            parts if parts.len() <= 12 => quote!(Final::new(|row: &#rust| Ok((#(#parts),*)))),
+            parts => {
+                let chunks = parts.chunks(12).map(|chunk| quote!((#(#chunk,)*)));
+                quote!(Final::new(|row: &#rust| Ok((#(#chunks),*))))
+            }
+        }
+    }
+}
