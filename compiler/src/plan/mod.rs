@@ -7,7 +7,6 @@
 pub mod analysis;
 pub mod build;
 pub mod dump;
-pub mod explain;
 pub mod layout;
 pub mod passes;
 
