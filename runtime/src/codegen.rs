@@ -9,16 +9,17 @@ pub use crate::graph::ErrorPolicy;
 pub use crate::operator::*;
 pub use crate::operators::*;
 pub use crate::options::Options;
-pub use crate::params::{ParamSpec, ParamValues};
+pub use crate::params::{ParamSpec, ParamValues, environment};
 pub use crate::record::{Change, ChangeKind, FieldError, Key, Record, key_hash};
 pub use crate::source::{ErasedSource, Source, erase_source};
 pub use crate::state::{State, StateError, StateReader};
 pub use crate::time::{Cumulative, Global, Sliding, Tumbling, WindowBounds};
 pub use crate::value::compare::Compare;
-pub use crate::value::text::{Print, like, text};
+pub use crate::value::logic::contains_or_null;
+pub use crate::value::text::{Print, format as concat_text, like, text};
 pub use crate::value::{
-    AsKey, Bytes, Date, Decimal, Duration, EvalError, FloatKey, Json, Map, ParseError, Regex, Str, Time, Timestamp, Uuid, arith,
-    cast, compare, dynamic_pattern, list_get, logic, pattern, required,
+    AsKey, At, Bytes, Date, Decimal, Duration, EvalError, FloatKey, Json, Map, ParseError, Regex, Str, Time, Timestamp, Uuid,
+    arith, cast, compare, dynamic_pattern, list_get, logic, pattern, required,
 };
 pub use crate::{aggregates, functions};
 pub use millstream_macros::{Record, State};

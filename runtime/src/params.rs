@@ -72,6 +72,19 @@ impl ParamValues {
     }
 }
 
+/// `$NAME`: an environment variable, read when the job starts.
+pub fn environment(name: &str) -> JobResult<crate::value::Str> {
+    match std::env::var(name) {
+        Ok(value) => Ok(value.into()),
+        Err(std::env::VarError::NotPresent) => {
+            Err(JobError::usage(format!("the environment variable `{name}` is not set: the job reads it as `${name}`")))
+        }
+        Err(std::env::VarError::NotUnicode(_)) => {
+            Err(JobError::usage(format!("the environment variable `{name}` is not valid UTF-8")))
+        }
+    }
+}
+
 /// The flag of a param: `max_delay` is `--max-delay`; both spellings are accepted.
 pub fn flag_of(name: &str) -> String {
     name.replace('_', "-")

@@ -78,6 +78,23 @@ impl From<super::ParseError> for EvalError {
     }
 }
 
+/// Ties the error of a result to its place. What generated code puts behind every call that can fail.
+pub trait At {
+    /// As [`EvalError::at`].
+    #[must_use]
+    fn at(self, text: &'static str, place: &'static str) -> Self;
+}
+
+impl<T> At for Result<T, EvalError> {
+    #[inline]
+    fn at(self, text: &'static str, place: &'static str) -> Self {
+        match self {
+            Ok(value) => Ok(value),
+            Err(error) => Err(error.at(text, place)),
+        }
+    }
+}
+
 /// The value of something that may be null where the column may not.
 #[inline]
 pub fn required<T>(value: Option<T>) -> Result<T, EvalError> {
