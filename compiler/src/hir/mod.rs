@@ -1,5 +1,24 @@
 //! Name resolution and typing: from syntax trees to a typed [`Program`].
+//!
+//! [`lower`] never fails: mistakes are diagnostics, and what is wrong has the error type, with which everything goes
+//! together, so that one mistake is reported once.
 
+mod attributes;
+mod collect;
+mod connectors;
+mod context;
+mod definitions;
+pub mod dump;
+pub mod errors;
+mod flow;
+mod lower;
 pub mod program;
+mod resolve;
+mod settings;
+mod stages;
+mod types;
+mod usage;
 
+pub use dump::dump;
+pub use lower::lower;
 pub use program::{Node, NodeId, Program};

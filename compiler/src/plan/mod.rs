@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod build;
 pub mod dump;
+pub mod explain;
 pub mod layout;
 pub mod passes;
 

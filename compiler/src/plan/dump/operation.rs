@@ -155,3 +155,18 @@ pub fn window(window: &Window) -> String {
         Window::Global => "global".to_owned(),
     }
 }
+
+/// The operator on one line, without what fills a page.
+pub fn summary(operation: &Operation) -> String {
+    let names = |columns: &[(String, Expr)]| columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    match operation {
+        Operation::Source(source) => format!("from {}", source.connector),
+        Operation::Sink(sink) => connector("into", &sink.connector, &sink.options),
+        Operation::Project(columns) => format!("select {{ {} }}", names(columns)),
+        Operation::Aggregate(aggregate) => {
+            let head = self::aggregate(aggregate).into_iter().next().unwrap_or_default();
+            format!("{head} {{ {} }}", names(&aggregate.output))
+        }
+        other => lines(other).join(" "),
+    }
+}

@@ -44,6 +44,9 @@ fn needs(graph: &JobGraph, floor: &Needs) -> Needs {
         let vertex = graph.vertex(id);
         let mut own = main.remove(&id).unwrap_or_else(Need::nothing);
         add_keys(&mut own, vertex);
+        if let Operation::Source(source) = &vertex.operation {
+            source.watermark.iter().for_each(|watermark| own.add_expr(&watermark.watermark));
+        }
         let mut input = input_need(vertex, &own);
         if let Some(late) = late.remove(&id) {
             input.merge(late);

@@ -1,0 +1,138 @@
+//! Collects the items of all files by kind and name, before anything is looked at in detail.
+//!
+//! The first file is the one the user named. Of the others, which came by `use`, jobs and sinks do not count.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::errors::names;
+use crate::diagnostics::Diagnostics;
+use crate::source::{FileId, Span};
+use crate::syntax::ast::{self, ItemKind, Name, Pipeline, StageKind};
+
+/// An item: what it is, and the doc and attributes around it.
+#[derive(Debug)]
+pub struct Entry<'a, T> {
+    pub item: &'a ast::Item,
+    pub node: &'a T,
+}
+
+/// What the name of a stream stands for: an index into the list of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamItem {
+    Source(usize),
+    Stream(usize),
+    Late(usize),
+}
+
+/// A stream defined by `late into x` in some pipeline.
+#[derive(Debug)]
+pub struct Late<'a> {
+    pub name: &'a Name,
+    /// The stream or sink in whose pipeline it stands.
+    pub owner: Owner,
+}
+
+/// Where a pipeline stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Stream(usize),
+    Sink(usize),
+}
+
+/// All items, by kind.
+#[derive(Debug, Default)]
+pub struct Items<'a> {
+    pub main: FileId,
+    pub job: Option<Entry<'a, ast::Job>>,
+    pub params: Vec<Entry<'a, ast::Param>>,
+    pub records: Vec<Entry<'a, ast::Record>>,
+    pub functions: Vec<Entry<'a, ast::Function>>,
+    pub sources: Vec<Entry<'a, ast::Source>>,
+    pub streams: Vec<Entry<'a, ast::Stream>>,
+    pub sinks: Vec<Entry<'a, ast::Sink>>,
+    pub late: Vec<Late<'a>>,
+    /// Sources, streams and late streams share one set of names.
+    pub stream_names: BTreeMap<&'a str, StreamItem>,
+    /// Names of items that do not parse: what refers to them is no further mistake.
+    pub broken: HashSet<&'a str>,
+}
+
+/// Sorts items by kind; reports those defined twice (the first one counts).
+pub fn collect<'a>(files: &'a [(FileId, ast::File)], diags: &mut Diagnostics) -> Items<'a> {
+    let main = files.first().map_or(FileId(0), |(id, _)| *id);
+    let mut items = Items { main, ..Items::default() };
+    let mut seen = Seen::default();
+    for (file, ast) in files {
+        for item in &ast.items {
+            collect_item(&mut items, &mut seen, item, *file == main, diags);
+        }
+    }
+    items
+}
+
+fn collect_item<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, item: &'a ast::Item, main: bool, diags: &mut Diagnostics) {
+    match &item.kind {
+        ItemKind::Job(node) if main => match &items.job {
+            None => items.job = Some(Entry { item, node }),
+            Some(first) => diags.push(names::defined_twice("job", &node.name.text, node.name.span, first.node.name.span)),
+        },
+        ItemKind::Param(node) if seen.first("param", &node.name, diags) => items.params.push(Entry { item, node }),
+        ItemKind::Record(node) if seen.first("record", &node.name, diags) => items.records.push(Entry { item, node }),
+        ItemKind::Function(node) if seen.first("function", &node.name, diags) => items.functions.push(Entry { item, node }),
+        ItemKind::Source(node) if seen.first("stream", &node.name, diags) => {
+            items.stream_names.insert(&node.name.text, StreamItem::Source(items.sources.len()));
+            items.sources.push(Entry { item, node });
+        }
+        ItemKind::Stream(node) => {
+            let owner = Owner::Stream(items.streams.len());
+            if seen.first("stream", &node.name, diags) {
+                items.stream_names.insert(&node.name.text, StreamItem::Stream(items.streams.len()));
+            }
+            // One defined twice is lowered all the same, so that mistakes in it are found.
+            items.streams.push(Entry { item, node });
+            collect_late(items, seen, &node.pipeline, owner, diags);
+        }
+        ItemKind::Sink(node) if main => {
+            let owner = Owner::Sink(items.sinks.len());
+            items.sinks.push(Entry { item, node });
+            collect_late(items, seen, &node.pipeline, owner, diags);
+        }
+        ItemKind::Error(Some(name)) => {
+            items.broken.insert(&name.text);
+        }
+        _ => {}
+    }
+}
+
+fn collect_late<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, pipeline: &'a Pipeline, owner: Owner, diags: &mut Diagnostics) {
+    for stage in &pipeline.stages {
+        let StageKind::Aggregate(ast::Aggregate { late_into: Some(name), .. }) = &stage.kind else { continue };
+        if seen.first("stream", name, diags) {
+            items.stream_names.insert(&name.text, StreamItem::Late(items.late.len()));
+            items.late.push(Late { name, owner });
+        }
+    }
+}
+
+/// Where names of each kind were first defined.
+#[derive(Default)]
+struct Seen<'a>(HashMap<(&'static str, &'a str), Span>);
+
+impl<'a> Seen<'a> {
+    /// Whether this is the first of its name; else reports it.
+    fn first(&mut self, what: &'static str, name: &'a Name, diags: &mut Diagnostics) -> bool {
+        if name.text.is_empty() {
+            return false;
+        }
+        match self.0.get(&(what, name.text.as_str())) {
+            Some(first) => {
+                diags.push(names::defined_twice(what, &name.text, name.span, *first));
+                false
+            }
+            None => {
+                self.0.insert((what, &name.text), name.span);
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Sources and sinks: connectors, formats, and their options, checked against what they say of themselves.
+
+mod formats;
+mod options;
+pub mod sink;
+pub mod source;

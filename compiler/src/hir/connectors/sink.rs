@@ -1,0 +1,72 @@
+//! `sink delays | final into file { .. }`
+
+use millstream_runtime::connectors as catalog;
+use millstream_runtime::graph::{Operation, SinkOperation};
+
+use super::formats;
+use super::options::{self, Owner};
+use crate::hir::attributes::Attributes;
+use crate::hir::errors::{connectors, tables};
+use crate::hir::flow::Flow;
+use crate::hir::lower::{Lowering, NewNode, Place};
+use crate::source::Span;
+use crate::syntax::ast;
+
+/// Lowers the end of a sink's pipeline.
+pub fn lower<'a>(
+    lowering: &mut Lowering<'a>,
+    place: &Place,
+    sink: &'a ast::Sink,
+    input: Flow,
+    attributes: Attributes,
+    span: Span,
+) {
+    let cx = &mut lowering.cx;
+    let connector = &sink.connector;
+    let name = &connector.name;
+    let Some(spec) = catalog::find(&name.text) else {
+        if !name.text.is_empty() {
+            let known: Vec<&str> = catalog::CONNECTORS.iter().map(|spec| spec.name).collect();
+            cx.report(connectors::unknown_connector(name, &known));
+        }
+        return;
+    };
+    let Some(side) = &spec.sink else {
+        let known: Vec<&str> = catalog::CONNECTORS.iter().filter(|spec| spec.sink.is_some()).map(|spec| spec.name).collect();
+        cx.report(connectors::wrong_side(name, false, &known));
+        return;
+    };
+    let columns = (!input.unknown).then(|| input.columns());
+    let beside: &[&str] = if side.formats.is_empty() { &[] } else { &["format"] };
+    let owner = Owner { name: &name.text, span: name.span, specs: side.options, columns: columns.clone(), beside };
+    let options = options::lower(cx, &owner, &connector.options);
+    let (format, format_options) = match side.formats.is_empty() {
+        true => (None, Vec::new()),
+        false => formats::lower(cx, connector, side.formats, (!input.unknown).then_some(&input.ty.schema)),
+    };
+    if input.is_table() && !side.accepts_tables {
+        let stream = &sink.pipeline.input;
+        cx.report(tables::table_into_append_sink(&stream.text, &name.text, stream.span, input.table_cause.clone()));
+    }
+    if let Some(key) = sink.key.first() {
+        match (side.accepts_tables, &columns) {
+            (false, _) => cx.report(connectors::takes_no_key(&name.text, key.span)),
+            (true, Some(columns)) => {
+                for key in sink.key.iter().filter(|key| !columns.contains(&key.text.as_str())) {
+                    cx.report(tables::unknown_key_column(key, columns));
+                }
+            }
+            (true, None) => {}
+        }
+    }
+    let operation = SinkOperation { connector: name.text.clone(), options, format, format_options };
+    lowering.add(NewNode {
+        place,
+        word: spec.name,
+        attributes,
+        operation: Operation::Sink(operation),
+        inputs: vec![(input.node, input.port)],
+        output: input.ty,
+        span,
+    });
+}

@@ -1,0 +1,84 @@
+//! What lowering carries along: the items, what is already known of them, and the diagnostics.
+
+use std::collections::{HashMap, HashSet};
+
+use millstream_runtime::graph::{Origin, Ty};
+
+use super::collect::Items;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::source::{SourceMap, Span};
+
+/// Shared by all parts of lowering.
+pub struct Context<'a> {
+    pub sources: &'a SourceMap,
+    pub items: Items<'a>,
+    pub diags: Diagnostics,
+    /// Records by name.
+    pub records: HashMap<&'a str, Ty>,
+    /// Params by name.
+    pub params: HashMap<&'a str, Ty>,
+    /// The user's own functions, by name.
+    pub functions: HashMap<&'a str, FunctionType>,
+    pub used_params: HashSet<String>,
+}
+
+/// What a call of a user's function needs to know.
+#[derive(Clone, Debug)]
+pub struct FunctionType {
+    pub params: Vec<(String, Ty)>,
+    pub result: Ty,
+}
+
+impl Context<'_> {
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.diags.push(diagnostic);
+    }
+
+    /// Whether a place is in the file that the user named.
+    pub fn is_main(&self, span: Span) -> bool {
+        span.file == self.items.main
+    }
+
+    /// A place, as the running job and the generated code name it.
+    pub fn origin(&self, span: Span) -> Origin {
+        if span.file.0 as usize >= self.sources.files().count() {
+            return Origin::default();
+        }
+        let file = self.sources.file(span.file);
+        let (line, column) = file.line_column(span.start);
+        Origin { file: file.path.clone(), line, column, text: one_line(self.sources.text(span)) }
+    }
+
+    /// The text of a span on one line, shortened.
+    pub fn text(&self, span: Span) -> String {
+        match (span.file.0 as usize) < self.sources.files().count() {
+            true => one_line(self.sources.text(span)),
+            false => String::new(),
+        }
+    }
+}
+
+/// White space runs become one blank; at most about 80 characters are kept.
+fn one_line(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut line = String::with_capacity(text.len().min(LONGEST));
+    let mut blank = false;
+    let mut kept = 0;
+    for (count, c) in text.chars().enumerate() {
+        if count >= LONGEST * 4 || kept >= LONGEST {
+            line.push('…');
+            break;
+        }
+        match c.is_whitespace() {
+            true => blank = !line.is_empty(),
+            false => {
+                if std::mem::take(&mut blank) {
+                    line.push(' ');
+                }
+                line.push(c);
+                kept += 1;
+            }
+        }
+    }
+    line
+}

@@ -1,0 +1,175 @@
+//! Records, params and functions: what streams are built with.
+
+use std::collections::HashMap;
+
+use millstream_runtime::aggregates;
+use millstream_runtime::graph::signature::scalar;
+use millstream_runtime::graph::{Expr, ExprKind, Function, Param, Schema, Ty};
+
+use super::attributes;
+use super::context::{Context, FunctionType};
+use super::errors::{names, types};
+use super::resolve::order::order;
+use super::resolve::scope::Scope;
+use super::resolve::walk::walk;
+use super::types::Typer;
+use super::types::constant::evaluate;
+use super::types::written::BUILT_IN;
+use crate::source::Span;
+use crate::syntax::ast::{self, Name, Type, TypeKind};
+
+/// Resolves all records, those that others contain first.
+pub fn records(cx: &mut Context<'_>) {
+    let nodes: Vec<(&ast::Item, &ast::Record)> = cx.items.records.iter().map(|entry| (entry.item, entry.node)).collect();
+    let index: HashMap<&str, usize> =
+        nodes.iter().enumerate().map(|(index, (_, record))| (record.name.text.as_str(), index)).collect();
+    let needs: Vec<Vec<usize>> = nodes
+        .iter()
+        .map(|(_, record)| {
+            let mut named = Vec::new();
+            record.columns.iter().for_each(|column| type_names(&column.ty, &mut named));
+            named.into_iter().filter_map(|name| index.get(name).copied()).collect()
+        })
+        .collect();
+    let (sorted, circles) = order(&needs);
+    for circle in &circles {
+        report_circle(cx, "record", circle, |index| &nodes[index].1.name);
+        // Members stand for the error type, so that nothing follows from this.
+        circle.iter().for_each(|index| {
+            cx.records.insert(&nodes[*index].1.name.text, Ty::Error);
+        });
+    }
+    for index in sorted {
+        let (item, record) = nodes[index];
+        attributes::none(cx, &item.attributes, "a record");
+        if scalar(&record.name.text).is_some() || BUILT_IN.contains(&record.name.text.as_str()) {
+            cx.report(names::name_taken("record", &record.name, "a built-in type"));
+        }
+        let fields = cx.columns(&record.columns, "this record");
+        let schema = Schema { name: Some(record.name.text.clone()), fields };
+        cx.records.entry(&record.name.text).or_insert(Ty::Record(schema));
+    }
+}
+
+fn type_names<'a>(ty: &'a Type, out: &mut Vec<&'a str>) {
+    match &ty.kind {
+        TypeKind::Named { name, .. } => out.push(&name.text),
+        TypeKind::List(item) => type_names(item, out),
+        TypeKind::Map(key, value) => {
+            type_names(key, out);
+            type_names(value, out);
+        }
+        TypeKind::Record(columns) => columns.iter().for_each(|column| type_names(&column.ty, out)),
+        TypeKind::Error => {}
+    }
+}
+
+/// Types all params and their defaults.
+pub fn params(cx: &mut Context<'_>) -> Vec<Param> {
+    let nodes: Vec<(&ast::Item, &ast::Param)> = cx.items.params.iter().map(|entry| (entry.item, entry.node)).collect();
+    let mut params = Vec::with_capacity(nodes.len());
+    let mut types = Vec::with_capacity(nodes.len());
+    for (item, param) in nodes {
+        attributes::none(cx, &item.attributes, "a param");
+        let mut ty = cx.ty(&param.ty);
+        if matches!(ty.required(), Ty::List(_) | Ty::Map(..) | Ty::Record(_) | Ty::Json | Ty::Bytes) {
+            let title = format!("a param cannot be {ty}");
+            cx.report(types::bad_type(
+                param.ty.span,
+                &title,
+                "params come from the command line: use a number, text, time or bool",
+            ));
+            ty = Ty::Error;
+        }
+        let default = param.default.as_ref().and_then(|default| param_default(cx, default, &ty));
+        let origin = cx.origin(item.span);
+        types.push((param.name.text.as_str(), ty.clone()));
+        params.push(Param { name: param.name.text.clone(), ty, default, doc: item.doc.clone(), origin });
+    }
+    // Only now, so that a default cannot name another param.
+    cx.params.extend(types);
+    params
+}
+
+fn param_default<'a>(cx: &mut Context<'a>, default: &'a ast::Expr, ty: &Ty) -> Option<Expr> {
+    const WHAT: &str = "the default of a param";
+    let mut typer = Typer::new(cx, Scope::Constant(WHAT));
+    let typed = typer.expect(default, ty.required(), WHAT);
+    if typed.ty == Ty::Error {
+        return None;
+    }
+    match evaluate(&typed) {
+        Some(literal) => Some(Expr { kind: ExprKind::Literal(literal), ..typed }),
+        None => {
+            cx.report(types::not_constant(WHAT, default.span));
+            None
+        }
+    }
+}
+
+/// Types all functions of the user, those that others call first.
+pub fn functions(cx: &mut Context<'_>) -> Vec<Function> {
+    let nodes: Vec<(&ast::Item, &ast::Function)> = cx.items.functions.iter().map(|entry| (entry.item, entry.node)).collect();
+    let index: HashMap<&str, usize> =
+        nodes.iter().enumerate().map(|(index, (_, function))| (function.name.text.as_str(), index)).collect();
+    let needs: Vec<Vec<usize>> = nodes
+        .iter()
+        .map(|(_, function)| {
+            let mut called = Vec::new();
+            walk(&function.body, &mut |expr| {
+                if let ast::ExprKind::Call(call) = &expr.kind {
+                    called.extend(index.get(call.function.text.as_str()).copied());
+                }
+            });
+            called
+        })
+        .collect();
+    let (sorted, circles) = order(&needs);
+    for circle in &circles {
+        report_circle(cx, "function", circle, |index| &nodes[index].1.name);
+    }
+    let mut functions = Vec::with_capacity(nodes.len());
+    for index in sorted {
+        let (item, function) = nodes[index];
+        attributes::none(cx, &item.attributes, "a function");
+        functions.extend(lower_function(cx, item, function));
+    }
+    functions
+}
+
+fn lower_function<'a>(cx: &mut Context<'a>, item: &'a ast::Item, function: &'a ast::Function) -> Option<Function> {
+    let name = &function.name;
+    if aggregates::find(&name.text).is_some() || matches!(name.text.as_str(), "cast" | "try_cast") {
+        cx.report(names::name_taken("function", name, "part of the language"));
+        return None;
+    }
+    let mut params: Vec<(String, Ty)> = Vec::with_capacity(function.params.len());
+    let mut first: HashMap<&str, Span> = HashMap::new();
+    for (param, ty) in &function.params {
+        let ty = cx.ty(ty);
+        match first.get(param.text.as_str()) {
+            Some(span) => cx.report(names::column_twice(&param.text, param.span, Some(*span), "this function")),
+            None => {
+                first.insert(&param.text, param.span);
+                params.push((param.text.clone(), ty));
+            }
+        }
+    }
+    let returns = function.returns.as_ref().map(|returns| cx.ty(returns));
+    let mut typer = Typer::new(cx, Scope::Function(&params));
+    let body = typer.expr(&function.body);
+    let body = match &returns {
+        Some(returns) => typer.fit(body, returns, "the result of this function", function.body.span),
+        None => typer.typed(body, function.body.span),
+    };
+    let result = returns.unwrap_or_else(|| body.ty.clone());
+    cx.functions.insert(&name.text, FunctionType { params: params.clone(), result });
+    let origin = cx.origin(item.span);
+    Some(Function { name: name.text.clone(), params, body, doc: item.doc.clone(), origin })
+}
+
+/// Reports things that need themselves.
+pub fn report_circle<'a>(cx: &mut Context<'a>, what: &str, circle: &[usize], name: impl Fn(usize) -> &'a Name) {
+    let round: Vec<(&str, Span)> = circle.iter().map(|index| (name(*index).text.as_str(), name(*index).span)).collect();
+    cx.report(names::cycle(what, &round));
+}

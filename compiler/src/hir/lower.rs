@@ -1,0 +1,242 @@
+//! The way from syntax trees to a program: definitions first, then streams, those that others read first.
+
+use std::collections::{HashMap, HashSet};
+
+use millstream_runtime::graph::{Hints, Operation, Port, StreamType};
+
+use super::attributes::{self, Attributes};
+use super::collect::{Owner, StreamItem, collect};
+use super::context::Context;
+use super::errors::names;
+use super::flow::Flow;
+use super::program::{Node, NodeId, Program};
+use super::resolve::order::order;
+use super::{connectors, definitions, settings, stages, usage};
+use crate::diagnostics::Diagnostics;
+use crate::source::{FileId, SourceMap, Span};
+use crate::syntax::ast::{self, Name, Pipeline, StageKind};
+
+/// Resolves names and types. The program is only of use when there are no errors among the diagnostics.
+pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Diagnostics) {
+    let mut diags = Diagnostics::default();
+    let items = collect(files, &mut diags);
+    let cx = Context {
+        sources,
+        items,
+        diags,
+        records: HashMap::new(),
+        params: HashMap::new(),
+        functions: HashMap::new(),
+        used_params: HashSet::new(),
+    };
+    let mut lowering = Lowering { cx, nodes: Vec::new(), flows: HashMap::new(), uids: HashMap::new(), ordinals: HashMap::new() };
+    definitions::records(&mut lowering.cx);
+    let params = definitions::params(&mut lowering.cx);
+    let functions = definitions::functions(&mut lowering.cx);
+    let settings = settings::lower(&mut lowering.cx);
+    lowering.streams();
+    if !lowering.cx.diags.has_errors() && lowering.cx.items.broken.is_empty() {
+        usage::report(&mut lowering.cx);
+    }
+    (Program { settings, params, functions, nodes: lowering.nodes }, lowering.cx.diags)
+}
+
+/// What grows while streams are lowered.
+pub struct Lowering<'a> {
+    pub cx: Context<'a>,
+    nodes: Vec<Node>,
+    flows: HashMap<&'a str, Flow>,
+    /// Where each uid was given, to keep them apart.
+    uids: HashMap<String, Span>,
+    /// How many operators of one word an item has so far.
+    ordinals: HashMap<String, u32>,
+}
+
+/// The item whose pipeline is lowered.
+pub struct Place {
+    /// What uids begin with: the item's name, or its `@id`.
+    pub uid: String,
+    /// For people.
+    pub name: String,
+    /// Of the item; an operator's own come before.
+    pub hints: Hints,
+}
+
+/// A node about to be added.
+pub struct NewNode<'p> {
+    pub place: &'p Place,
+    /// The operator's word in uids.
+    pub word: &'static str,
+    pub attributes: Attributes,
+    pub operation: Operation,
+    pub inputs: Vec<(NodeId, Port)>,
+    pub output: StreamType,
+    pub span: Span,
+}
+
+impl<'a> Lowering<'a> {
+    /// Lowers sources, streams and sinks.
+    fn streams(&mut self) {
+        let items = &self.cx.items;
+        let (sources, streams, late) = (items.sources.len(), items.streams.len(), items.late.len());
+        let at = |item: StreamItem| match item {
+            StreamItem::Source(index) => index,
+            StreamItem::Stream(index) => sources + index,
+            StreamItem::Late(index) => sources + streams + index,
+        };
+        let reads = |pipeline: &'a Pipeline| -> Vec<usize> {
+            read_names(pipeline).filter_map(|name| items.stream_names.get(name.text.as_str()).map(|item| at(*item))).collect()
+        };
+        let owner = |owner: Owner| match owner {
+            Owner::Stream(index) => sources + index,
+            Owner::Sink(index) => sources + streams + late + index,
+        };
+        let mut needs: Vec<Vec<usize>> = vec![Vec::new(); sources];
+        needs.extend(items.streams.iter().map(|entry| reads(&entry.node.pipeline)));
+        needs.extend(items.late.iter().map(|late| vec![owner(late.owner)]));
+        needs.extend(items.sinks.iter().map(|entry| reads(&entry.node.pipeline)));
+        let (sorted, circles) = order(&needs);
+        let name = |index: usize| -> &'a Name {
+            match index {
+                index if index < sources => &items.sources[index].node.name,
+                index if index < sources + streams => &items.streams[index - sources].node.name,
+                index if index < sources + streams + late => items.late[index - sources - streams].name,
+                index => &items.sinks[index - sources - streams - late].node.pipeline.input,
+            }
+        };
+        let rounds: Vec<Vec<(&'a str, Span)>> = circles
+            .iter()
+            .map(|circle| circle.iter().map(|index| (name(*index).text.as_str(), name(*index).span)).collect())
+            .collect();
+        for round in &rounds {
+            self.cx.report(names::cycle("stream", round));
+        }
+        for index in sorted {
+            match index {
+                index if index < sources => self.source(index),
+                index if index < sources + streams => self.stream(index - sources),
+                index if index < sources + streams + late => {}
+                index => self.sink(index - sources - streams - late),
+            }
+        }
+    }
+
+    fn source(&mut self, index: usize) {
+        let (item, source) = (self.cx.items.sources[index].item, self.cx.items.sources[index].node);
+        let attributes = attributes::operator(&mut self.cx, &item.attributes, "a source");
+        let flow = connectors::source::lower(self, source, attributes, item.span);
+        self.flows.insert(&source.name.text, flow);
+    }
+
+    fn stream(&mut self, index: usize) {
+        let (item, stream) = (self.cx.items.streams[index].item, self.cx.items.streams[index].node);
+        let known = attributes::operator(&mut self.cx, &item.attributes, "a stream");
+        let name = stream.name.text.clone();
+        if let Some((id, span)) = &known.id {
+            self.claim(id, *span);
+        }
+        let uid = known.id.map_or_else(|| name.clone(), |(id, _)| id);
+        let place = Place { uid, name: name.clone(), hints: known.hints };
+        let mut flow = self.pipeline(&place, &stream.pipeline);
+        flow.name = name;
+        // The first of its name counts.
+        self.flows.entry(&stream.name.text).or_insert(flow);
+    }
+
+    fn sink(&mut self, index: usize) {
+        let (item, sink) = (self.cx.items.sinks[index].item, self.cx.items.sinks[index].node);
+        let known = attributes::operator(&mut self.cx, &item.attributes, "a sink");
+        let input = &sink.pipeline.input.text;
+        let place = Place { uid: format!("sink/{input}"), name: input.clone(), hints: known.hints.clone() };
+        let flow = self.pipeline(&place, &sink.pipeline);
+        connectors::sink::lower(self, &place, sink, flow, known, item.span);
+    }
+
+    fn pipeline(&mut self, place: &Place, pipeline: &'a Pipeline) -> Flow {
+        let mut flow = self.named(&pipeline.input);
+        for stage in &pipeline.stages {
+            flow = stages::lower(self, place, stage, flow);
+        }
+        flow
+    }
+
+    /// The rows that a stream's name stands for.
+    pub fn named(&mut self, name: &Name) -> Flow {
+        if let Some(flow) = self.flows.get(name.text.as_str()) {
+            return flow.clone();
+        }
+        // One that takes part in a circle is known, and reported already.
+        let items = &self.cx.items;
+        let known = items.stream_names.contains_key(name.text.as_str()) || items.broken.contains(name.text.as_str());
+        if !known && !name.text.is_empty() {
+            let candidates: Vec<&str> = self.cx.items.stream_names.keys().copied().collect();
+            let diagnostic = names::unknown_stream(name, &candidates);
+            self.cx.report(diagnostic);
+        }
+        Flow::broken(&name.text)
+    }
+
+    /// Defines the stream of `late into x`.
+    pub fn define_late(&mut self, name: &'a Name, flow: Flow) {
+        self.flows.entry(&name.text).or_insert(flow);
+    }
+
+    /// Adds a node, with its stable id.
+    pub fn add(&mut self, new: NewNode<'_>) -> NodeId {
+        let key = format!("{}/{}", new.place.uid, new.word);
+        let ordinal = self.ordinals.entry(key.clone()).or_insert(0);
+        let made = match new.word {
+            // A sink's id is its own name; only further ones of the same kind are counted.
+            _ if new.place.uid.starts_with("sink/") && matches!(new.operation, Operation::Sink(_)) => match *ordinal {
+                0 => key,
+                n => format!("{key}/{n}"),
+            },
+            _ => format!("{key}/{ordinal}"),
+        };
+        *ordinal += 1;
+        let uid = match new.attributes.id {
+            Some((id, span)) => {
+                self.claim(&id, span);
+                id
+            }
+            None => made,
+        };
+        let name = match &new.operation {
+            Operation::Source(_) => new.place.name.clone(),
+            Operation::Sink(sink) => format!("{} into {}", new.place.name, sink.connector),
+            _ => format!("{}: {}", new.place.name, new.word),
+        };
+        let own = new.attributes.hints;
+        let hints = Hints {
+            parallelism: own.parallelism.or(new.place.hints.parallelism),
+            slot_group: own.slot_group.or_else(|| new.place.hints.slot_group.clone()),
+            no_chain: own.no_chain || new.place.hints.no_chain,
+        };
+        let id = NodeId(self.nodes.len() as u32);
+        let origin = self.cx.origin(new.span);
+        self.nodes.push(Node { id, uid, name, operation: new.operation, inputs: new.inputs, output: new.output, hints, origin });
+        id
+    }
+
+    /// Takes an `@id`; reports one that is taken.
+    fn claim(&mut self, id: &str, span: Span) {
+        match self.uids.get(id) {
+            Some(first) => {
+                let diagnostic = names::id_twice(id, span, *first);
+                self.cx.report(diagnostic);
+            }
+            None => {
+                self.uids.insert(id.to_owned(), span);
+            }
+        }
+    }
+}
+
+/// The names of streams that a pipeline reads.
+pub fn read_names(pipeline: &Pipeline) -> impl Iterator<Item = &Name> {
+    let others = pipeline.stages.iter().flat_map(|stage| match &stage.kind {
+        StageKind::Union(names) => names.as_slice(),
+        _ => &[],
+    });
+    std::iter::once(&pipeline.input).chain(others)
+}

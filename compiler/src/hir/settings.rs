@@ -1,0 +1,187 @@
+//! `job name { .. }`: settings of the whole job.
+
+use std::collections::HashMap;
+
+use millstream_runtime::graph::{CheckpointSettings, ErrorPolicy, Expr, ExprKind, JobSettings, Literal, RestartSettings, Ty};
+
+use super::attributes;
+use super::context::Context;
+use super::errors::names;
+use super::resolve::scope::Scope;
+use super::types::Typer;
+use crate::syntax::ast::{self, ArgumentValue, Setting, SettingValue};
+
+/// Names of the settings, for suggestions.
+const SETTINGS: &[&str] =
+    &["parallelism", "max_parallelism", "checkpoint", "retain_checkpoints", "buffer_timeout", "restart", "on error"];
+
+/// Reads the `job` item; defaults where there is none.
+pub fn lower(cx: &mut Context<'_>) -> JobSettings {
+    let mut settings = JobSettings {
+        name: default_name(cx),
+        doc: None,
+        parallelism: 1,
+        max_parallelism: 128,
+        checkpoint: None,
+        buffer_timeout: 100_000,
+        on_error: ErrorPolicy::Fail,
+        restart: RestartSettings::Default,
+    };
+    let Some(entry) = &cx.items.job else { return settings };
+    let (item, job) = (entry.item, entry.node);
+    if !job.name.text.is_empty() {
+        settings.name = job.name.text.clone();
+    }
+    settings.doc = item.doc.clone();
+    attributes::none(cx, &item.attributes, "a job");
+    let mut first = HashMap::new();
+    let mut retain = 1;
+    for setting in &job.settings {
+        if let Some(span) = first.insert(setting.name.text.as_str(), setting.name.span) {
+            cx.report(names::setting_twice(&setting.name.text, setting.name.span, span));
+        }
+        lower_setting(cx, setting, &mut settings, &mut retain);
+    }
+    if let Some(checkpoint) = &mut settings.checkpoint {
+        checkpoint.retain = retain;
+    }
+    if settings.parallelism > settings.max_parallelism
+        && let Some(setting) = job.settings.iter().find(|setting| setting.name.text == "parallelism")
+    {
+        let expected = format!("at most {} (see `max_parallelism`)", settings.max_parallelism);
+        cx.report(names::bad_setting("parallelism", setting.span, &expected));
+    }
+    settings
+}
+
+fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut JobSettings, retain: &mut u32) {
+    let expr = match &setting.value {
+        SettingValue::Error => return,
+        SettingValue::Checkpoint { every, to } if setting.name.text == "checkpoint" => {
+            settings.checkpoint = checkpoint(cx, every, to.as_ref());
+            return;
+        }
+        SettingValue::Checkpoint { every, .. } => {
+            let known = SETTINGS.contains(&setting.name.text.as_str());
+            cx.report(match known {
+                true => {
+                    names::bad_setting(&setting.name.text, every.span, "a plain value; `every` stands only behind `checkpoint`")
+                }
+                false => names::unknown_setting(&setting.name, SETTINGS),
+            });
+            return;
+        }
+        SettingValue::Expr(expr) => expr,
+    };
+    let mut count = |most: i128| match number(cx, expr) {
+        Some(value) if (1..=most).contains(&value) => Some(value as u32),
+        Some(_) => {
+            cx.report(names::bad_setting(&setting.name.text, expr.span, &format!("a number from 1 to {most}")));
+            None
+        }
+        None => None,
+    };
+    match setting.name.text.as_str() {
+        "parallelism" => settings.parallelism = count(32_768).unwrap_or(1),
+        "max_parallelism" => settings.max_parallelism = count(32_768).unwrap_or(32_768),
+        "retain_checkpoints" => *retain = count(1_000).unwrap_or(1),
+        "checkpoint" => {
+            cx.report(names::bad_setting("checkpoint", expr.span, "`every 10s to \"./checkpoints\"`"));
+        }
+        "buffer_timeout" => match duration(cx, expr, "the buffer timeout") {
+            Some(time) if time >= 0 => settings.buffer_timeout = time,
+            Some(_) => cx.report(names::bad_setting("buffer_timeout", expr.span, "a duration of 0 or more")),
+            None => {}
+        },
+        "on error" | "on_error" => match word(expr) {
+            Some("fail") => settings.on_error = ErrorPolicy::Fail,
+            Some("skip") => settings.on_error = ErrorPolicy::Skip,
+            _ => cx.report(names::bad_setting("on error", expr.span, "`fail` or `skip`")),
+        },
+        "restart" => match restart(cx, expr) {
+            Some(restart) => settings.restart = restart,
+            None => cx.report(names::bad_setting("restart", expr.span, "`none`, `exponential` or `fixed(attempts, delay)`")),
+        },
+        _ => cx.report(names::unknown_setting(&setting.name, SETTINGS)),
+    }
+}
+
+fn checkpoint<'a>(cx: &mut Context<'a>, every: &'a ast::Expr, to: Option<&'a ast::Expr>) -> Option<CheckpointSettings> {
+    let interval = duration(cx, every, "the checkpoint interval");
+    let directory = match to {
+        Some(to) => Typer::new(cx, Scope::Job).expect(to, &Ty::String, "the folder of checkpoints"),
+        None => Expr {
+            kind: ExprKind::Literal(Literal::String("checkpoints".to_owned())),
+            ty: Ty::String,
+            origin: cx.origin(every.span),
+        },
+    };
+    match interval {
+        Some(interval) if interval > 0 => Some(CheckpointSettings { interval, directory, retain: 1 }),
+        Some(_) => {
+            cx.report(names::bad_setting("checkpoint", every.span, "an interval of more than zero"));
+            None
+        }
+        None => None,
+    }
+}
+
+fn restart<'a>(cx: &mut Context<'a>, expr: &'a ast::Expr) -> Option<RestartSettings> {
+    if let Some(word) = word(expr) {
+        return match word {
+            "none" => Some(RestartSettings::None),
+            "exponential" => Some(RestartSettings::Exponential),
+            _ => None,
+        };
+    }
+    let ast::ExprKind::Call(call) = &expr.kind else { return None };
+    let values: Vec<&'a ast::Expr> = call
+        .args
+        .iter()
+        .filter_map(|argument| match &argument.value {
+            ArgumentValue::Expr(value) if argument.name.is_none() => Some(value),
+            _ => None,
+        })
+        .collect();
+    match (call.function.text.as_str(), values.as_slice()) {
+        ("fixed", [attempts, delay]) if call.args.len() == 2 => {
+            let attempts = u32::try_from(number(cx, attempts)?).ok()?;
+            let delay = duration(cx, delay, "the delay before a restart").filter(|delay| *delay >= 0)?;
+            Some(RestartSettings::Fixed { attempts, delay })
+        }
+        _ => None,
+    }
+}
+
+fn word(expr: &ast::Expr) -> Option<&str> {
+    match &expr.kind {
+        ast::ExprKind::Name(word) => Some(word),
+        _ => None,
+    }
+}
+
+fn number<'a>(cx: &mut Context<'a>, expr: &'a ast::Expr) -> Option<i128> {
+    match Typer::new(cx, Scope::Job).constant(expr, &Ty::Int64, "this setting")? {
+        Literal::Int(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn duration<'a>(cx: &mut Context<'a>, expr: &'a ast::Expr, what: &'static str) -> Option<i64> {
+    match Typer::new(cx, Scope::Job).constant(expr, &Ty::Duration, what)? {
+        Literal::Duration(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// The name of the file, made a name of the language.
+fn default_name(cx: &Context<'_>) -> String {
+    let path = cx.sources.files().next().map_or(String::new(), |(_, file)| file.path.clone());
+    let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = file.strip_suffix(".flow").unwrap_or(file);
+    let name: String = stem.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    match name.chars().next() {
+        Some(c) if !c.is_numeric() => name,
+        _ => format!("job_{name}"),
+    }
+}

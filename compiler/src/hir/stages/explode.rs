@@ -1,0 +1,47 @@
+//! `explode list as name`: one row per element.
+
+use millstream_runtime::graph::{Changelog, Expr, ExprKind, Field, Operation, StreamType, Ty};
+
+use super::At;
+use crate::hir::errors::{names, tables};
+use crate::hir::flow::Flow;
+use crate::hir::resolve::scope::Scope;
+use crate::hir::types::Typer;
+use crate::syntax::ast::{self, Name};
+
+pub fn lower<'a>(at: &mut At<'_, '_, 'a>, list: &'a ast::Expr, name: &'a Name, input: Flow) -> Flow {
+    let typed = Typer::new(&mut at.lowering.cx, Scope::Row(&input)).expr(list);
+    let item = match typed.ty.required() {
+        Ty::List(item) if **item != Ty::Null => (**item).clone(),
+        Ty::Error => Ty::Error,
+        ty => {
+            let ty = ty.clone();
+            at.report(tables::not_a_list(list.span, &ty));
+            Ty::Error
+        }
+    };
+    if input.ty.schema.field(&name.text).is_some() {
+        at.report(names::column_twice(&name.text, name.span, None, "this stream"));
+    }
+    let mut schema = input.ty.schema.clone();
+    schema.name = None;
+    schema.fields.retain(|field| field.name != name.text);
+    schema.fields.push(Field::new(&name.text, item));
+    let changelog = match &input.ty.changelog {
+        Changelog::Append => Changelog::Append,
+        // One row of the table became many.
+        Changelog::Table { .. } => Changelog::Table { key: None },
+    };
+    let output = StreamType { schema, changelog, time: input.ty.time.clone() };
+    at.add("explode", Operation::Explode { list: never_null(typed), name: name.text.clone() }, input, output)
+}
+
+/// A null list has no elements.
+fn never_null(list: Expr) -> Expr {
+    if !list.ty.is_optional() || list.ty == Ty::Null {
+        return list;
+    }
+    let (ty, origin) = (list.ty.required().clone(), list.origin.clone());
+    let empty = Expr { kind: ExprKind::List(Vec::new()), ty: ty.clone(), origin: origin.clone() };
+    Expr { kind: ExprKind::Coalesce(Box::new(list), Box::new(empty)), ty, origin }
+}

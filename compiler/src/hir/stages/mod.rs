@@ -1,0 +1,78 @@
+//! The operators of a pipeline, one file each: from what was written to an operation and what its rows look like.
+
+mod aggregate;
+mod dedup;
+mod explode;
+mod physical;
+mod select;
+mod tables;
+mod union;
+mod watermark;
+mod where_;
+mod window;
+
+pub use watermark::watermark;
+
+use millstream_runtime::graph::{Operation, StreamType};
+
+use super::attributes;
+use super::flow::Flow;
+use super::lower::{Lowering, NewNode, Place};
+use crate::syntax::ast::{Stage, StageKind};
+
+/// Lowers one operator.
+pub fn lower<'a>(lowering: &mut Lowering<'a>, place: &Place, stage: &'a Stage, input: Flow) -> Flow {
+    let mut at = At { lowering, place, stage };
+    match &stage.kind {
+        StageKind::Where(condition) => where_::lower(&mut at, condition, input),
+        StageKind::Select(items) => select::lower(&mut at, items, input),
+        StageKind::Explode { list, name } => explode::lower(&mut at, list, name, input),
+        StageKind::Union(others) => union::lower(&mut at, others, input),
+        StageKind::Watermark(expr) => watermark::lower(&mut at, expr, input),
+        StageKind::Dedup { by, keep, within } => dedup::lower(&mut at, by, *keep, within.as_ref(), input),
+        StageKind::Aggregate(aggregate) => aggregate::lower(&mut at, aggregate, input),
+        StageKind::Final => tables::lower_final(&mut at, input),
+        StageKind::Changes => tables::lower_changes(&mut at, input),
+        StageKind::Rebalance => physical::rebalance(&mut at, input),
+        StageKind::Broadcast => physical::broadcast(&mut at, input),
+        StageKind::PartitionBy(keys) => physical::partition(&mut at, keys, input),
+        StageKind::Error => {
+            attributes::operator(&mut at.lowering.cx, &stage.attributes, "an operator");
+            Flow::broken(&input.name)
+        }
+    }
+}
+
+/// The operator that is lowered, and where it stands.
+pub struct At<'l, 'p, 'a> {
+    pub lowering: &'l mut Lowering<'a>,
+    pub place: &'p Place,
+    pub stage: &'a Stage,
+}
+
+impl At<'_, '_, '_> {
+    pub fn report(&mut self, diagnostic: crate::diagnostics::Diagnostic) {
+        self.lowering.cx.report(diagnostic);
+    }
+
+    /// Adds the operator over one input; what else was known of the input's rows stays known.
+    pub fn add(&mut self, word: &'static str, operation: Operation, input: Flow, output: StreamType) -> Flow {
+        let inputs = vec![(input.node, input.port)];
+        self.add_over(word, operation, inputs, input, output)
+    }
+
+    /// Adds the operator over any inputs; `known` is what is known of its rows.
+    pub fn add_over(
+        &mut self,
+        word: &'static str,
+        operation: Operation,
+        inputs: Vec<(super::NodeId, millstream_runtime::graph::Port)>,
+        known: Flow,
+        output: StreamType,
+    ) -> Flow {
+        let attributes = attributes::operator(&mut self.lowering.cx, &self.stage.attributes, "an operator");
+        let (place, span) = (self.place, self.stage.span);
+        let node = self.lowering.add(NewNode { place, word, attributes, operation, inputs, output: output.clone(), span });
+        Flow { node, port: millstream_runtime::graph::Port::Main, ty: output, name: self.place.name.clone(), ..known }
+    }
+}

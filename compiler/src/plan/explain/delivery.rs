@@ -1,0 +1,96 @@
+//! The delivery guarantee of each way from a source to a sink, and why it is that.
+
+use std::collections::BTreeSet;
+
+use millstream_runtime::connectors;
+use millstream_runtime::graph::text::duration_text;
+use millstream_runtime::graph::{JobGraph, Operation, VertexId};
+
+/// How often a row's effect appears in a sink if the job fails and resumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Guarantee {
+    /// Nothing is promised: a failed job begins anew.
+    None,
+    AtMostOnce,
+    AtLeastOnce,
+    ExactlyOnce,
+}
+
+impl Guarantee {
+    /// `exactly once`
+    pub fn words(self) -> &'static str {
+        match self {
+            Guarantee::None => "no guarantee",
+            Guarantee::AtMostOnce => "at most once",
+            Guarantee::AtLeastOnce => "at least once",
+            Guarantee::ExactlyOnce => "exactly once",
+        }
+    }
+}
+
+/// What holds between one source and one sink.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    pub source: VertexId,
+    pub sink: VertexId,
+    pub guarantee: Guarantee,
+    pub why: String,
+}
+
+/// All ways from sources to sinks, sources in order.
+pub fn deliveries(job: &JobGraph) -> Vec<Delivery> {
+    let mut out = Vec::new();
+    for source in job.topological() {
+        if let Operation::Source(_) = job.vertex(source).operation {
+            out.extend(reachable_sinks(job, source).into_iter().map(|sink| delivery(job, source, sink)));
+        }
+    }
+    out
+}
+
+fn reachable_sinks(job: &JobGraph, source: VertexId) -> BTreeSet<VertexId> {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![source];
+    while let Some(vertex) = open.pop() {
+        if seen.insert(vertex) {
+            open.extend(job.outputs(vertex).into_iter().map(|(consumer, _)| consumer));
+        }
+    }
+    seen.retain(|vertex| matches!(job.vertex(*vertex).operation, Operation::Sink(_)));
+    seen
+}
+
+fn delivery(job: &JobGraph, source: VertexId, sink: VertexId) -> Delivery {
+    let (guarantee, why) = judge(job, source, sink);
+    Delivery { source, sink, guarantee, why }
+}
+
+fn judge(job: &JobGraph, source: VertexId, sink: VertexId) -> (Guarantee, String) {
+    let (Operation::Source(from), Operation::Sink(into)) = (&job.vertex(source).operation, &job.vertex(sink).operation) else {
+        return (Guarantee::None, String::new());
+    };
+    let (from, into) = (from.connector.as_str(), into.connector.as_str());
+    let Some(checkpoint) = &job.settings.checkpoint else {
+        let help = "add `checkpoint: every 10s to \"checkpoints\"` to the job";
+        return (Guarantee::None, format!("the job takes no checkpoints, so after a failure it begins anew; {help}"));
+    };
+    let replayable = connectors::find(from).and_then(|spec| spec.source).is_some_and(|spec| spec.replayable);
+    let exactly_once = connectors::find(into).and_then(|spec| spec.sink).is_some_and(|spec| spec.exactly_once);
+    let every = duration_text(checkpoint.interval);
+    if !replayable {
+        let why =
+            format!("`{from}` cannot be read again: what came after the last checkpoint (every {every}) is lost in a failure");
+        return (Guarantee::AtMostOnce, why);
+    }
+    if !exactly_once {
+        let why =
+            format!("`{from}` is read again from the last checkpoint (every {every}), and `{into}` may then show rows twice");
+        return (Guarantee::AtLeastOnce, why);
+    }
+    (
+        Guarantee::ExactlyOnce,
+        format!(
+            "`{from}` is read again from the last checkpoint (every {every}), and `{into}` shows rows only with a completed one"
+        ),
+    )
+}

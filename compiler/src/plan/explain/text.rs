@@ -1,0 +1,96 @@
+//! The plan as text: the default of `millstream explain`.
+
+use std::fmt::Write;
+
+use millstream_runtime::graph::text::OptionList;
+use millstream_runtime::graph::{Chain, JobVertex, Operation, VertexId};
+
+use super::{Plan, deliveries, travels};
+use crate::plan::dump::{operation, types};
+
+/// Sources, chains with their operators, and the delivery guarantees.
+pub fn text(plan: Plan<'_>) -> String {
+    let mut out = String::new();
+    let settings = &plan.job.settings;
+    let doc =
+        settings.doc.as_deref().and_then(|doc| doc.lines().next()).map(|doc| format!(": {}", doc.trim())).unwrap_or_default();
+    let _ = writeln!(out, "Job {}{doc}", settings.name);
+    let _ = writeln!(out, "\nSources");
+    for id in plan.job.topological() {
+        source(&mut out, plan, id);
+    }
+    let chains = plan.execution.chains.len();
+    let _ =
+        writeln!(out, "\nTasks ({chains} {}, each run by one task per subtask)", if chains == 1 { "chain" } else { "chains" });
+    for chain in &plan.execution.chains {
+        self::chain(&mut out, plan, chain);
+    }
+    delivery(&mut out, plan);
+    out
+}
+
+fn source(out: &mut String, plan: Plan<'_>, id: VertexId) {
+    let vertex = plan.job.vertex(id);
+    let Operation::Source(source) = &vertex.operation else { return };
+    let format = source.format.as_deref().map(|format| format!(", format {format}")).unwrap_or_default();
+    let _ = writeln!(out, "  {} from {} {}{format}", vertex.name, source.connector, OptionList(&source.options));
+    let _ = writeln!(out, "      {}", types::kind(&vertex.output));
+    let _ = writeln!(out, "      reads {}", types::schema(&vertex.output.schema));
+    let unread = unread_columns(plan, id, vertex);
+    if !unread.is_empty() {
+        let _ = writeln!(out, "      nothing reads {}", unread.join(", "));
+    }
+    match &source.watermark {
+        Some(watermark) => {
+            let _ = writeln!(out, "      watermark {}", watermark.watermark);
+        }
+        None => out.push_str("      no watermark: no event time\n"),
+    }
+}
+
+/// Columns that pruning took away, at the top and inside records.
+fn unread_columns(plan: Plan<'_>, id: VertexId, vertex: &JobVertex) -> Vec<String> {
+    let Some(before) = plan.as_built(id) else { return Vec::new() };
+    let mut out = Vec::new();
+    let mut open: Vec<_> = vec![(String::new(), &before.output.schema, Some(&vertex.output.schema))];
+    while let Some((path, before, after)) = open.pop() {
+        for field in &before.fields {
+            let now = after.and_then(|after| after.field(&field.name));
+            match (field.ty.required(), now.map(|now| now.ty.required())) {
+                (_, None) => out.push(format!("{path}{}", field.name)),
+                (millstream_runtime::graph::Ty::Record(before), Some(millstream_runtime::graph::Ty::Record(after))) => {
+                    open.push((format!("{path}{}.", field.name), before, Some(after)));
+                }
+                _ => {}
+            }
+        }
+    }
+    out
+}
+
+fn chain(out: &mut String, plan: Plan<'_>, chain: &Chain) {
+    let subtasks = plan.parallelism(chain);
+    let group = if chain.slot_group == "default" { String::new() } else { format!(", slot group {}", chain.slot_group) };
+    let fixed = if chain.parallelism.is_some() { ", fixed" } else { "" };
+    let _ = writeln!(out, "  {} ({subtasks} {}{fixed}{group})", chain.name, if subtasks == 1 { "subtask" } else { "subtasks" });
+    for (_, edge) in plan.execution.inputs(chain.id) {
+        let from = &plan.execution.chain(edge.from).name;
+        let _ = writeln!(out, "      from {from}: {} ({})", travels(edge), edge.reason);
+    }
+    for member in &chain.members {
+        let vertex = plan.job.vertex(*member);
+        let _ = writeln!(out, "    - {}: {}", vertex.name, operation::summary(&vertex.operation));
+        if !matches!(vertex.operation, Operation::Sink(_) | Operation::Source(_)) {
+            let _ = writeln!(out, "        {}", types::kind(&vertex.output));
+        }
+    }
+}
+
+fn delivery(out: &mut String, plan: Plan<'_>) {
+    let _ = writeln!(out, "\nDelivery");
+    for delivery in deliveries(plan.job) {
+        let (source, sink) = (&plan.job.vertex(delivery.source).name, &plan.job.vertex(delivery.sink).name);
+        let _ = writeln!(out, "  {source} -> {sink}: {}", delivery.guarantee.words());
+        let _ = writeln!(out, "      {}", delivery.why);
+    }
+}
