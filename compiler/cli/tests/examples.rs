@@ -1,0 +1,157 @@
+//! Every example is built by the command and run at parallelism 1, 2 and 4; its output equals the expected rows.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use support::compare::{self, Rows};
+
+/// Runs a built Nexmark query on the 10k events and hands every output folder to `check`.
+fn nexmark(query: &str, check: impl Fn(&Path, &str)) {
+    let example = support::root().join("examples/nexmark");
+    let folder = support::fresh_folder(&format!("nexmark-{query}"));
+    let binary = support::build(&example.join(format!("{query}.flow")), &folder);
+    for parallelism in ["1", "2", "4"] {
+        let out = folder.join(format!("out-{parallelism}"));
+        let output = Command::new(&binary)
+            .args(["--parallelism", parallelism, "--events"])
+            .arg(example.join("data/events.jsonl.gz"))
+            .arg("--out")
+            .arg(&out)
+            .current_dir(&folder)
+            .output()
+            .expect("the pipeline starts");
+        let what = format!("{query} at parallelism {parallelism}");
+        support::assert_success(&output, &what);
+        check(&out, &what);
+    }
+}
+
+/// The output equals the recorded result of the reference engine.
+fn nexmark_equal(query: &str) {
+    let expected = support::root().join("examples/nexmark/expected");
+    let columns = compare::columns(&expected.join(format!("{query}.json")));
+    let rows = compare::read(&expected.join(format!("{query}.jsonl.gz")), &columns);
+    nexmark(query, |out, what| compare::assert_same(&compare::read(out, &columns), &rows, what));
+}
+
+macro_rules! nexmark_queries {
+    ($($query:ident)*) => {
+        $(
+            #[test]
+            fn $query() {
+                nexmark_equal(stringify!($query));
+            }
+        )*
+    };
+}
+
+nexmark_queries! { q0 q1 q2 q10 q11 q14 q15 q16 q17 q18 q21 q22 }
+
+/// By the clock on the wall, so only the totals are fixed: every bid is in one window.
+#[test]
+fn q12() {
+    let expected = support::root().join("examples/nexmark/expected");
+    let columns = compare::columns(&expected.join("q12-total.json"));
+    let rows = compare::read(&expected.join("q12-total.jsonl.gz"), &columns);
+    nexmark("q12", |out, what| {
+        let mut totals = std::collections::BTreeMap::<String, i64>::new();
+        for (row, times) in compare::read(out, &columns) {
+            let (bidder, count) = row.split_once(" | ").expect("two columns");
+            *totals.entry(bidder.to_string()).or_default() += count.parse::<i64>().expect("a count") * times;
+        }
+        let totals: Rows = totals.into_iter().map(|(bidder, count)| (format!("{bidder} | {count}"), 1)).collect();
+        compare::assert_same(&totals, &rows, what);
+    });
+}
+
+/// The partitioned output lies in folders named by its columns.
+#[test]
+fn q10_partitions() {
+    nexmark("q10", |out, what| {
+        let columns = vec![("dt".to_string(), "STRING".to_string()), ("hm".to_string(), "STRING".to_string())];
+        let files = compare::files(out);
+        assert!(!files.is_empty(), "{what}: no files");
+        for file in files {
+            for (row, _) in compare::read(&file, &columns) {
+                let (dt, hm) = row.split_once(" | ").expect("two columns");
+                let folder = format!("dt={}/hm={}", dt.trim_matches('"'), hm.trim_matches('"').replace(':', "%3A"));
+                let place = file.parent().expect("a folder").to_string_lossy().into_owned();
+                assert!(place.ends_with(&folder), "{what}: a row of {folder} lies in {place}");
+            }
+        }
+    });
+}
+
+/// 51,955 real flights: equal to an independent computation, whatever the parallelism and in whatever order files are read.
+#[test]
+fn flight_delays() {
+    let example = support::root().join("examples/flight_delays");
+    let folder = support::fresh_folder("flight_delays");
+    let binary = support::build(&example.join("flight_delays.flow"), &folder);
+    let columns: compare::Columns =
+        [("carrier", "STRING"), ("day", "TIMESTAMP"), ("flights", "BIGINT"), ("mean", "DOUBLE"), ("worst", "BIGINT")]
+            .map(|(name, ty)| (name.to_string(), ty.to_string()))
+            .into();
+    let rows = compare::read(&example.join("expected/delays.jsonl.gz"), &columns);
+    std::os::unix::fs::symlink(example.join("data"), folder.join("data")).expect("a link to the data");
+    for parallelism in ["1", "2", "4"] {
+        let output =
+            Command::new(&binary).args(["--parallelism", parallelism]).current_dir(&folder).output().expect("the pipeline starts");
+        let what = format!("flight delays at parallelism {parallelism}");
+        support::assert_success(&output, &what);
+        compare::assert_same(&compare::read(&folder.join("out/delays"), &columns), &rows, &what);
+    }
+}
+
+/// The words of two sonnets, counted here by other means.
+#[test]
+fn word_count() {
+    let example = support::root().join("examples/word_count");
+    let folder = support::fresh_folder("word_count");
+    let binary = support::build(&example.join("word_count.flow"), &folder);
+    std::os::unix::fs::symlink(example.join("data"), folder.join("data")).expect("a link to the data");
+    let mut expected = std::collections::BTreeMap::<String, i64>::new();
+    for file in ["sonnet_18.txt", "sonnet_116.txt"] {
+        let text = std::fs::read_to_string(example.join("data").join(file)).expect("the text").to_lowercase();
+        for word in text.split(|c: char| !c.is_ascii_lowercase() && c != '\'').filter(|word| !word.is_empty()) {
+            *expected.entry(word.to_string()).or_default() += 1;
+        }
+    }
+    let output = Command::new(&binary).current_dir(&folder).output().expect("the pipeline starts");
+    support::assert_success(&output, "word count");
+    let mut actual = std::collections::BTreeMap::<String, i64>::new();
+    for file in compare::files(&folder.join("out")) {
+        let text = compare::text(&file);
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("word,count"), "{}", file.display());
+        for line in lines {
+            let (word, count) = line.split_once(',').expect("two columns");
+            *actual.entry(word.to_string()).or_default() += count.parse::<i64>().expect("a count");
+        }
+    }
+    assert_eq!(actual, expected);
+}
+
+/// The result is on standard output; the broken row is counted in the summary on standard error.
+#[test]
+fn orders() {
+    let example = support::root().join("examples/orders");
+    let folder = support::fresh_folder("orders");
+    let binary = support::build(&example.join("orders.flow"), &folder);
+    let run = |args: &[&str]| {
+        let output = Command::new(&binary).args(args).current_dir(&example).output().expect("the pipeline starts");
+        support::assert_success(&output, "orders");
+        let mut rows: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_string).collect();
+        rows.sort();
+        (rows, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let mut expected: Vec<String> = compare::text(&example.join("expected/revenue.jsonl")).lines().map(str::to_string).collect();
+    expected.sort();
+    let (rows, summary) = run(&[]);
+    assert_eq!(rows, expected);
+    assert!(summary.contains("skipped") && summary.contains('1'), "the summary counts the broken row: {summary}");
+    let (rows, _) = run(&["--since", "2026-01-01T10:00:00Z"]);
+    assert_eq!(rows, [r#"{"customer":"bob","start":"2026-01-01T10:00:00Z","orders":1,"total":"25.00"}"#]);
+}

@@ -1,0 +1,52 @@
+//! What the end-to-end tests share: building and running pipelines, and comparing rows with expected ones.
+#![allow(dead_code, reason = "each test file is a crate of its own and uses a part of this")]
+
+pub mod compare;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The folder of the project.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("compiler/cli lies two folders deep").to_path_buf()
+}
+
+/// `millstream`, with a cache that all tests share and that survives between runs.
+pub fn millstream() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_millstream"));
+    command.env("MILLSTREAM_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("millstream-home"));
+    // What cargo sets for this test must not leak into the builds that the test starts.
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_") && name != "CARGO_HOME") {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// An empty folder of this name for one test.
+pub fn fresh_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).expect("the test's old folder can be removed");
+    }
+    std::fs::create_dir_all(&folder).expect("the test's folder can be made");
+    folder
+}
+
+/// Builds a pipeline into a binary in `folder`.
+pub fn build(flow: &Path, folder: &Path) -> PathBuf {
+    let binary = folder.join(flow.file_stem().expect("a file"));
+    let output = millstream().arg("build").arg(flow).arg("-o").arg(&binary).output().expect("millstream starts");
+    assert_success(&output, &format!("millstream build {}", flow.display()));
+    binary
+}
+
+/// Fails with everything that the command said.
+pub fn assert_success(output: &Output, what: &str) {
+    assert!(
+        output.status.success(),
+        "{what}: {}\n--- stdout\n{}\n--- stderr\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
