@@ -154,14 +154,15 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
 
     #[inline]
     fn process(&mut self, row: A::In, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
-        let start = match self.domain.clock()? {
-            None => self.aggregation.time(&row)?.0,
-            Some(now) => now,
-        };
-        let end = start.saturating_add(self.gap);
         let key = self.aggregation.key(&row)?;
         let slot = self.state.slot(&key)?;
         let watermark = self.progress.of(slot);
+        let start = match self.domain.clock()? {
+            None => self.aggregation.time(&row)?.0,
+            // After a restore the clock may be behind that of the last run.
+            Some(now) => now.max(watermark.saturating_add(1)),
+        };
+        let end = start.saturating_add(self.gap);
         match self.state.place(slot, &key) {
             Place::Occupied(mut place) => {
                 let sessions = place.value();
@@ -236,8 +237,7 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        let progress = if self.domain.is_processing() { &Progress::default() } else { &self.progress };
-        self.state.snapshot(progress, snapshot);
+        self.state.snapshot(&self.progress, snapshot);
         Ok(())
     }
 

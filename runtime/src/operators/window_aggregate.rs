@@ -259,17 +259,18 @@ impl<A: Aggregation, W: WindowAssigner, L: Stage<A::In>> Operator<A::In> for Win
 
     #[inline]
     fn process(&mut self, row: A::In, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
+        let key = self.aggregation.key(&row)?;
+        let slot = self.hasher.slot(&key)?;
+        let watermark = self.progress.of(slot);
         let time = match self.domain.clock()? {
             None => self.aggregation.time(&row)?.0,
-            Some(now) => now,
+            // After a restore the clock may be behind that of the last run.
+            Some(now) => now.max(watermark.saturating_add(1)),
         };
         if time < self.current.bounds.start.0 || time >= self.current.bounds.end.0 {
             self.turn_to(time);
         }
         let Some(expires) = self.current.expires else { return Ok(()) };
-        let key = self.aggregation.key(&row)?;
-        let slot = self.hasher.slot(&key)?;
-        let watermark = self.progress.of(slot);
         if expires <= watermark {
             self.late_rows += 1;
             return Ok(self.late.push(row)?);
@@ -328,7 +329,7 @@ impl<A: Aggregation, W: WindowAssigner, L: Stage<A::In>> Operator<A::In> for Win
         let range = self.hasher.range();
         let mut parts = Vec::new();
         for table in 0..range.len() as u32 {
-            let watermark = if self.domain.is_processing() { i64::MIN } else { self.progress.of_table(table) };
+            let watermark = self.progress.of_table(table);
             let panes: Vec<(i64, SharedTable<A::Key, A::Acc>)> =
                 self.panes.iter_mut().filter_map(|(pane, tables)| Some((*pane, tables.share(table)?))).collect();
             if watermark != i64::MIN || !panes.is_empty() {

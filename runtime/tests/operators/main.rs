@@ -1,0 +1,11 @@
+//! What operators promise, each against an obvious, slow reference, and the law that all of them keep:
+//! `restore(snapshot(run(a))); run(b)` gives what `run(a ++ b)` gives, at any parallelism before and after.
+
+mod bench;
+mod chains;
+mod dedup;
+mod harness;
+mod law;
+mod sessions;
+mod tables;
+mod windows;
