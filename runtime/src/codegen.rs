@@ -21,7 +21,7 @@ pub use crate::value::{
     AsKey, At, Bytes, Date, Decimal, Duration, EvalError, FloatKey, Json, Map, ParseError, Regex, Str, Time, Timestamp, Uuid,
     arith, cast, compare, dynamic_pattern, list_get, logic, pattern, required,
 };
-pub use crate::{aggregates, functions};
+pub use crate::{aggregates, formats, functions};
 pub use millstream_macros::{Record, State};
 
 /// What derived code names.

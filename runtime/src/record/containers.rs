@@ -31,7 +31,11 @@ impl<T: Value> Value for Option<T> {
     }
     #[inline]
     fn from_cell(cell: Cell<'_>, unit: Option<TimeUnit>) -> Result<Self, FieldError> {
-        if cell == Cell::Null { Ok(None) } else { T::from_cell(cell, unit).map(Some) }
+        match cell {
+            Cell::Null => Ok(None),
+            Cell::Empty if !T::EMPTY_IS_VALUE => Ok(None),
+            cell => T::from_cell(cell, unit).map(Some),
+        }
     }
     #[inline]
     fn from_row<R: Row>(row: &R, slot: usize, unit: Option<TimeUnit>) -> Result<Self, FieldError> {

@@ -28,6 +28,8 @@ impl Slot {
 pub enum Cell<'a> {
     /// Null, or no such column.
     Null,
+    /// Nothing at all where nothing does not mean null: the empty text for strings, null for other types.
+    Empty,
     /// A bool.
     Bool(bool),
     /// Any integer type.
@@ -49,7 +51,7 @@ pub trait Row {
 
     /// Whether the nested record in this slot is there; its own slots follow it.
     fn is_present(&self, slot: usize, nested: usize) -> bool {
-        (slot + 1..=slot + nested).any(|slot| self.cell(slot) != Cell::Null)
+        (slot + 1..=slot + nested).any(|slot| !matches!(self.cell(slot), Cell::Null | Cell::Empty))
     }
 }
 

@@ -197,6 +197,8 @@ impl Value for bool {
 }
 
 impl Value for Str {
+    const EMPTY_IS_VALUE: bool = true;
+
     fn type_text() -> String {
         "string".into()
     }
@@ -213,6 +215,7 @@ impl Value for Str {
         match cell {
             Cell::Text(text) => Ok(text.into()),
             Cell::Str(text) => Ok(text),
+            Cell::Empty => Ok(Str::default()),
             other => Err(unexpected(&other)),
         }
     }

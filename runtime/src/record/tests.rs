@@ -97,7 +97,7 @@ fn what_is_wrong_is_named() {
             "not valid JSON at byte 27: expected the end of the record: one value a line, found `{`",
         ),
         (r#"[{"auction":1}]"#, r#"`[{"auction":1}]` is not an object"#),
-        ("null", "`null` is not allowed: the column may not be null"),
+        ("null", "`null` is not an object"),
         (r#"{"auction":1,"channel":"c"#, "field `channel`: `\"c` is a string without an end"),
         (r#"{"auction":1,"channel":"\ud800"}"#, "field `channel`: `\"\\ud800\"` has a broken \\u escape"),
         (r#"{"x":tru,"auction":1,"channel":"c"}"#, "`tru` is not a JSON value"),

@@ -13,6 +13,9 @@ pub trait Value: Sized {
     /// Whether it may be null.
     const OPTIONAL: bool = false;
 
+    /// Whether an empty text is a value: only for strings.
+    const EMPTY_IS_VALUE: bool = false;
+
     /// The type in the language's words.
     fn type_text() -> String;
 
@@ -129,6 +132,7 @@ pub(super) fn cell_as_text<T>(cell: Cell<'_>, read: impl FnOnce(&str) -> Result<
 #[cold]
 pub(super) fn unexpected(cell: &Cell<'_>) -> FieldError {
     match cell {
+        Cell::Empty => FieldError::new("is empty, and the column may not be null"),
         Cell::Null => FieldError::new("is null, and the column may not be null"),
         Cell::Bool(value) => FieldError::value(&value.to_string(), "has another type"),
         Cell::Int(value) => FieldError::value(&value.to_string(), "has another type"),

@@ -118,10 +118,11 @@ impl<'a> JsonReader<'a> {
     pub fn first_key(&mut self) -> Result<Option<Cow<'a, str>>, FieldError> {
         if self.peek() != b'{' {
             let start = self.at;
-            return Err(if self.at == self.text.len() {
-                self.syntax("an object")
-            } else {
-                self.wrong(start, "is not an object")
+            return Err(match self.wrong(start, "is not an object") {
+                _ if start == self.text.len() => self.syntax("an object"),
+                // Outside of any column there is no column to speak of.
+                error if self.depth == 0 => FieldError::value(error.raw(), "is not an object"),
+                error => error,
             });
         }
         self.enter()?;
