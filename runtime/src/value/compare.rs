@@ -100,15 +100,29 @@ impl Compare<Str> for str {
     }
 }
 
-/// References compare like what they point to, so that `&str` and `Str` mix.
-impl<A: Compare<B> + ?Sized, B: ?Sized> Compare<B> for &A {
+/// References compare like what they point to, and `&str` mixes with `Str`.
+impl<A: Compare<B> + ?Sized, B: ?Sized> Compare<&B> for &A {
     #[inline]
-    fn compare(&self, other: &B) -> Ordering {
-        (**self).compare(other)
+    fn compare(&self, other: &&B) -> Ordering {
+        (**self).compare(*other)
     }
     #[inline]
-    fn same(&self, other: &B) -> bool {
-        (**self).same(other)
+    fn same(&self, other: &&B) -> bool {
+        (**self).same(*other)
+    }
+}
+
+impl Compare<&str> for Str {
+    #[inline]
+    fn compare(&self, other: &&str) -> Ordering {
+        self.as_str().cmp(other)
+    }
+}
+
+impl Compare<Str> for &str {
+    #[inline]
+    fn compare(&self, other: &Str) -> Ordering {
+        (*self).cmp(other.as_str())
     }
 }
 
@@ -200,7 +214,7 @@ mod tests {
 
     #[test]
     fn texts_and_decimals_mix() {
-        assert!(eq(&Str::from("a"), "a") && lt("a", &Str::from("b")) && le(&"a", "a"));
+        assert!(eq(&Str::from("a"), "a") && lt("a", &Str::from("b")) && le(&"a", &"a") && eq(&Str::from("a"), &"a"));
         assert!(eq(&Decimal::<5, 2>(150), &Decimal::<3, 1>(15)));
         assert!(lt(&Decimal::<38, 0>(i128::MAX / 2), &Decimal::<38, 38>(i128::MAX / 2)).then_some(()).is_none());
         assert!(lt(&None::<i64>, &Some(1)) && eq(&vec![1, 2], &vec![1, 2]) && lt(&vec![1], &vec![1, 2]));
