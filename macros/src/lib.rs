@@ -17,8 +17,8 @@ pub fn derive_record(input: TokenStream) -> TokenStream {
     record::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a type storable in checkpoints: all its fields, in order.
-#[proc_macro_derive(State)]
+/// Makes a type storable in checkpoints: all its fields, in order, under their names (those of `#[flow(name = "..")]` where given).
+#[proc_macro_derive(State, attributes(flow))]
 pub fn derive_state(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     state::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()

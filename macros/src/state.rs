@@ -5,17 +5,19 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
 
+use crate::attributes::FieldAttributes;
+
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let (encode, decode, schema) = match &input.data {
         Data::Struct(data) => {
-            let shape = Shape::of(&data.fields);
+            let shape = Shape::of(&data.fields)?;
             let (pattern, encode, decode) = (shape.pattern(), shape.encode(), shape.decode());
             (quote!(let Self #pattern = self; #encode), quote!(::core::result::Result::Ok(Self #decode)), shape.schema())
         }
         Data::Enum(data) if data.variants.is_empty() => {
             return Err(Error::new(input.ident.span(), "an enum without variants has no values to store"));
         }
-        Data::Enum(data) => enumeration(data),
+        Data::Enum(data) => enumeration(data)?,
         Data::Union(_) => return Err(Error::new(input.ident.span(), "state is a struct or an enum")),
     };
     let mut generics = input.generics.clone();
@@ -50,21 +52,29 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 }
 
 /// The fields of a struct or of a variant.
-struct Shape<'a>(&'a Fields);
+struct Shape<'a> {
+    fields: &'a Fields,
+    /// As the schema names them; empty where they have none.
+    names: Vec<String>,
+}
 
 impl<'a> Shape<'a> {
-    fn of(fields: &'a Fields) -> Self {
-        Shape(fields)
+    fn of(fields: &'a Fields) -> Result<Self> {
+        let names = fields.iter().map(|field| {
+            let name = FieldAttributes::of(field)?.name.map(|name| name.value());
+            Ok(name.or_else(|| field.ident.as_ref().map(|ident| ident.unraw().to_string())).unwrap_or_default())
+        });
+        Ok(Shape { fields, names: names.collect::<Result<_>>()? })
     }
 
     fn variables(&self) -> Vec<syn::Ident> {
-        (0..self.0.len()).map(|index| format_ident!("field_{index}")).collect()
+        (0..self.fields.len()).map(|index| format_ident!("field_{index}")).collect()
     }
 
     /// `{ a: field_0 }`, `(field_0)` or nothing.
     fn pattern(&self) -> TokenStream {
         let variable = self.variables();
-        match self.0 {
+        match self.fields {
             Fields::Named(fields) => {
                 let name = fields.named.iter().map(|field| &field.ident);
                 quote!({ #(#name: #variable),* })
@@ -80,7 +90,7 @@ impl<'a> Shape<'a> {
     }
 
     fn decode(&self) -> TokenStream {
-        match self.0 {
+        match self.fields {
             Fields::Named(fields) => {
                 let name = fields.named.iter().map(|field| &field.ident);
                 quote!({ #(#name: ::millstream::codegen::State::decode(input)?),* })
@@ -95,9 +105,9 @@ impl<'a> Shape<'a> {
 
     /// An expression: `{a:int64,b:string}`, `(int64,string)` or `()`.
     fn schema(&self) -> TokenStream {
-        let ty = self.0.iter().map(|field| &field.ty);
-        let named = matches!(self.0, Fields::Named(_));
-        let name = self.0.iter().map(|field| field.ident.as_ref().map_or(String::new(), |ident| ident.unraw().to_string() + ":"));
+        let ty = self.fields.iter().map(|field| &field.ty);
+        let named = matches!(self.fields, Fields::Named(_));
+        let name = self.names.iter().map(|name| if named { format!("{name}:") } else { String::new() });
         let (open, close) = if named { ("{", "}") } else { ("(", ")") };
         quote! {{
             let fields: ::std::vec::Vec<::std::string::String> =
@@ -108,17 +118,17 @@ impl<'a> Shape<'a> {
 }
 
 /// The number of the variant, then its fields.
-fn enumeration(data: &syn::DataEnum) -> (TokenStream, TokenStream, TokenStream) {
+fn enumeration(data: &syn::DataEnum) -> Result<(TokenStream, TokenStream, TokenStream)> {
     let (mut encode, mut decode, mut schema) = (Vec::new(), Vec::new(), Vec::new());
     for (number, variant) in data.variants.iter().enumerate() {
-        let (number, name, shape) = (number as u64, &variant.ident, Shape::of(&variant.fields));
+        let (number, name, shape) = (number as u64, &variant.ident, Shape::of(&variant.fields)?);
         let (pattern, encode_fields, decode_fields, fields) = (shape.pattern(), shape.encode(), shape.decode(), shape.schema());
         encode.push(quote!(Self::#name #pattern => { ::millstream::codegen::State::encode(&#number, out); #encode_fields }));
         decode.push(quote!(#number => ::core::result::Result::Ok(Self::#name #decode_fields)));
         let name = name.unraw().to_string();
         schema.push(quote!(::std::string::String::from(#name) + &#fields));
     }
-    (
+    Ok((
         quote!(match self { #(#encode)* }),
         quote! {
             match <u64 as ::millstream::codegen::State>::decode(input)? {
@@ -127,5 +137,5 @@ fn enumeration(data: &syn::DataEnum) -> (TokenStream, TokenStream, TokenStream) 
             }
         },
         quote!(::std::string::String::from("enum(") + &[#(#schema),*].join("|") + ")"),
-    )
+    ))
 }
