@@ -150,8 +150,14 @@ impl Splitter<'_> {
             let begins = (whole && (first || open == 0)) || (column_zero && open == 0 && !self.goes_on(place));
             return begins.then_some(PieceKind::Item(item));
         }
-        let unknown =
-            column_zero && open == 0 && !CLAUSE_WORDS.contains(&word) && !self.goes_on(place) && self.looks_unknown(place);
+        // A paragraph of its own, or one more line where nothing makes sense anyway.
+        let before = self.text[..line].trim_end_matches([' ', '\t', '\r']);
+        let apart = before.ends_with("\n\n") || before.ends_with("\n\r\n") || self.piece == Some(PieceKind::Junk);
+        let unknown = column_zero
+            && open == 0
+            && !CLAUSE_WORDS.contains(&word)
+            && !self.goes_on(place)
+            && (apart || self.looks_unknown(place));
         (unknown || (place == 0 && self.piece.is_none())).then_some(PieceKind::Junk)
     }
 

@@ -37,6 +37,10 @@ pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diag
             place[..with.len()].copy_from_slice(with);
         }
     };
+    let around = split.tokens[piece.tokens.clone()].iter().filter(|token| token.kind == TokenKind::BlockComment);
+    for token in around.filter(|token| token.range.start < piece.body.start || token.range.end > piece.body.end) {
+        diagnostics.push(errors::block_comment(token_span(file, token), token.text(text), token.closed));
+    }
     let inside = |token: &&Token| piece.body.start <= token.range.start && token.range.end <= piece.body.end;
     for token in split.tokens[piece.tokens.clone()].iter().filter(inside) {
         let span = token_span(file, token);
@@ -65,6 +69,11 @@ pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diag
             }
             TokenKind::BlockComment => {
                 diagnostics.push(errors::block_comment(span, own, token.closed));
+                patch(&mut patched, token.range.clone(), b"");
+                noticed.push(token.range.start);
+            }
+            TokenKind::Strange if own == "'" => {
+                diagnostics.push(errors::lone_single_quote(span));
                 patch(&mut patched, token.range.clone(), b"");
                 noticed.push(token.range.start);
             }

@@ -22,6 +22,12 @@ pub(super) fn unexpected(span: Span, found: &str, expected: &str) -> Diagnostic 
     Diagnostic::error("E0101", title, span, label)
 }
 
+/// Something wrong within `f".."`.
+pub(super) fn in_format_string(span: Span, found: char, expected: &str) -> Diagnostic {
+    unexpected(span, &format!("`{found}`"), expected)
+        .with_help("in f\"..\", each `{` opens a value and `}` closes it, as in f\"{carrier}-{day}\"; write `{{` and `}}` for the braces themselves")
+}
+
 /// An item's word is missing or unknown.
 pub(super) fn unknown_item(span: Span, found: &str) -> Diagnostic {
     Diagnostic::error("E0102", format!("{found} does not begin an item"), span, "not the beginning of an item")
@@ -146,6 +152,12 @@ pub(super) fn single_quotes(span: Span, text: &str) -> Diagnostic {
     Diagnostic::error("E0109", "strings are written in double quotes", span, "single quotes do not make a string")
         .with_help(format!("write `{meant}`"))
         .with_fix("use double quotes", span, meant, true)
+}
+
+/// A single quote without its partner.
+pub(super) fn lone_single_quote(span: Span) -> Diagnostic {
+    Diagnostic::error("E0109", "strings are written in double quotes", span, "single quotes do not make a string")
+        .with_help("write the string between two double quotes: \"text\"")
 }
 
 /// A reserved word as a name.
@@ -298,7 +310,7 @@ pub(super) fn named_key(span: Span) -> Diagnostic {
 
 /// Known, but not in this version.
 pub(super) fn later(span: Span, what: &str) -> Diagnostic {
-    let verb = if what.contains("` and `") { "are" } else { "is" };
+    let verb = if what.contains("` and `") || what.starts_with("early") { "are" } else { "is" };
     Diagnostic::error("E0199", format!("{what} {verb} not available in this version"), span, "not available yet")
         .with_help("see the language reference for what this version has")
 }

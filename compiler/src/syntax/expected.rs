@@ -18,7 +18,7 @@ const OPERANDS: &[&str] = &[
 /// What goes on behind an operand.
 const OPERATORS: &[&str] = &[
     "==", "!=", "<", "<=", ">", ">=", "??", "+", "-", "*", "/", "%", "in", "between", "like", "matches", "not", "and", "or",
-    "is", "?.", ".", "[", "over", "(",
+    "is", "?.", ".", "[", "over", "(", "=", "as",
 ];
 const STAGES: &[&str] = &[
     "where",
@@ -33,48 +33,50 @@ const STAGES: &[&str] = &[
     "rebalance",
     "broadcast",
     "partition",
+    "match",
 ];
+const RESERVED: &[&str] =
+    &["and", "or", "not", "in", "is", "like", "matches", "between", "null", "true", "false", "if", "then", "else"];
 /// Tokens that only take mistakes, and later editions' words.
 const NEVER: &[&str] = &[
     " ", "\t", "\r", "\n", "\u{A0}", "\u{FEFF}", "//", "!", "&&", "||", "<>", "===", "!==", ":=", "->", ";", "=>>", "left",
     "right", "full", "semi", "anti", "join", "top", "sort", "process", "iterate", "hybrid", "rust", "crate", "every", "\\", "{{",
-    "}}", "0b",
+    "}}", "E", "e", "_", "///",
 ];
 
 impl Expected {
-    pub fn new(failure: &millstream_grammar::Failure) -> Self {
-        let mut tokens: BTreeSet<String> =
-            failure.tokens.iter().filter(|token| !NEVER.contains(&token.as_str())).cloned().collect();
-        let mut nouns = BTreeSet::new();
-        let mut collapse = |tokens: &mut BTreeSet<String>, signs: &[&str], members: &[&str], noun: Option<&'static str>| {
-            if signs.iter().all(|sign| tokens.contains(*sign)) {
-                tokens.retain(|token| !members.contains(&token.as_str()));
-                nouns.extend(noun);
-            }
-        };
-        collapse(&mut tokens, &["\"", "if", "f\""], OPERANDS, Some("an expression"));
-        collapse(&mut tokens, &["where", "dedup", "final"], STAGES, Some("an operator (`where`, `select`, `aggregate`, ..)"));
-        collapse(&mut tokens, &["==", "+"], OPERATORS, None);
-        collapse(&mut tokens, &["list", "map"], &["list", "map", "{", "`"], Some("a type"));
-        for reserved in
-            ["and", "or", "not", "in", "is", "like", "matches", "between", "null", "true", "false", "if", "then", "else"]
-        {
-            if tokens.contains("`") && tokens.len() > 3 {
-                tokens.remove(reserved);
-            }
+    pub fn new(rule: Rule, failure: &millstream_grammar::Failure) -> Self {
+        let mut expected = Expected { tokens: failure.tokens.clone(), nouns: BTreeSet::new() };
+        // Where `:` belongs, `=` and `:=` are taken by mistake only; behind a stream's name it is the other way round.
+        if expected.has(":=") && expected.has(":") && expected.has("=") {
+            expected.tokens.remove(if rule == Rule::stream_item { ":" } else { "=" });
         }
-        collapse(&mut tokens, &["`"], &["`", "_"], Some("a name"));
-        if tokens.contains("=") {
-            tokens.remove(":=");
-            // `=` is taken for `:` by mistake only.
-            if tokens.contains(":") {
-                tokens.remove("=");
-            }
+        expected.tokens.retain(|token| !NEVER.contains(&token.as_str()));
+        expected.collapse(&["\"", "if", "f\""], OPERANDS, Some("an expression"));
+        expected.collapse(&["where", "dedup", "final"], STAGES, Some("an operator (`where`, `select`, `aggregate`, ..)"));
+        expected.collapse(&["==", "+"], OPERATORS, None);
+        expected.collapse(&["list", "map"], &["list", "map", "{", "`"], Some("a type"));
+        expected.collapse(&["`"], RESERVED, None);
+        expected.collapse(&["`"], &["`"], Some("a name"));
+        if expected.has("|") {
+            expected.nouns.retain(|noun| !noun.starts_with("an operator"));
         }
-        if nouns.is_empty() && tokens.is_empty() {
-            nouns.extend(failure.rules.iter().filter_map(|rule| nouns::noun(*rule)));
+        if expected.tokens.len() > 1 {
+            // What may follow anyway says nothing.
+            expected.tokens.retain(|token| !matches!(token.as_str(), "(" | "?" | "@"));
         }
-        Expected { tokens, nouns }
+        if expected.nouns.is_empty() && expected.tokens.is_empty() {
+            expected.nouns.extend(after(rule).or_else(|| failure.rules.iter().find_map(|rule| nouns::noun(*rule))));
+        }
+        expected
+    }
+
+    /// Replaces tokens that all belong to one thing by its noun, if the signs of the thing are there.
+    fn collapse(&mut self, signs: &[&str], members: &[&str], noun: Option<&'static str>) {
+        if signs.iter().all(|sign| self.has(sign)) {
+            self.tokens.retain(|token| !members.contains(&token.as_str()));
+            self.nouns.extend(noun);
+        }
     }
 
     /// Whether a token would have fit.
@@ -97,7 +99,17 @@ impl Expected {
     }
 }
 
-/// What ends where a piece of this kind ends.
+/// What may follow a finished piece of this kind.
+fn after(rule: Rule) -> Option<&'static str> {
+    match rule {
+        Rule::select_item_only => Some("`,`"),
+        Rule::stage_only => Some("`|`"),
+        Rule::column_only | Rule::option_only | Rule::setting_only => Some("`,` or a new line"),
+        _ => None,
+    }
+}
+
+/// What ends where a piece of this kind ends, if nothing that shows stands behind it.
 pub(super) fn end_of(rule: Rule) -> &'static str {
     match rule {
         Rule::column_only | Rule::option_only | Rule::setting_only | Rule::select_item_only => "the end of the entry",

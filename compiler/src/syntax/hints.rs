@@ -18,13 +18,13 @@ pub(super) fn find(builder: &Builder<'_>, trouble: &Trouble<'_>) -> Option<Diagn
             return Some(diagnostic);
         }
     }
-    expression(builder, trouble, span).or_else(|| structure(builder, trouble, span))
+    structure(builder, trouble, span).or_else(|| expression(builder, trouble, span))
 }
 
 /// Habits from other languages, within expressions.
 fn expression(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Option<Diagnostic> {
     let expected = trouble.expected;
-    let help = |help: &str| Some(errors::unexpected(span, &found(trouble), &expected.text()).with_help(help));
+    let help = |help: &str| Some(errors::unexpected(span, &found(builder, trouble), &expected.text()).with_help(help));
     match (trouble.word(-1), trouble.word(0)) {
         (_, "?") => help("write `if condition then a else b`"),
         (_, "::") => help("convert with `cast(x, int64)`"),
@@ -37,7 +37,13 @@ fn expression(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Optio
         }
         (_, "^") => help("there is no operator `^`; use `power(x, y)`"),
         (_, "{") if expected.has("then") => help("write `if condition then a else b`"),
-        (_, "null") if trouble.word(-1) == "not" => help("write `x is not null`"),
+        ("not", "null") => help("write `x is not null`"),
+        _ if expected.has("null") && matches!(trouble.word(-1), "is" | "not") => {
+            help("`is` only asks for null: `x is null`, `x is not null`; compare values with `==` and `!=`")
+        }
+        (word @ ("is" | "in" | "like" | "matches" | "between"), _) if !ends_operand(trouble, -2) => {
+            Some(errors::reserved_name(place(builder, trouble, -1), word))
+        }
         _ if expected.has("then") && expected.tokens.len() <= 2 => help("write `if condition then a else b`"),
         _ if expected.has("else") && expected.tokens.len() <= 2 => {
             help("every `if` has an `else`: write `if condition then a else b`")
@@ -45,29 +51,67 @@ fn expression(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Optio
         (_, "and" | "or" | "then" | "else")
             if trouble.kind(0) == Some(TokenKind::Word) && expected.nouns.contains("an expression") =>
         {
-            Some(errors::unexpected(span, &found(trouble), "an expression").with_help("an operand is missing before this word"))
+            Some(
+                errors::unexpected(span, &found(builder, trouble), "an expression")
+                    .with_help("an operand is missing before this word"),
+            )
         }
         _ => None,
+    }
+}
+
+/// Whether a token is the end of an operand.
+fn ends_operand(trouble: &Trouble<'_>, offset: isize) -> bool {
+    match trouble.kind(offset) {
+        None | Some(TokenKind::Symbol | TokenKind::Open) => false,
+        Some(TokenKind::Word) => {
+            !matches!(trouble.word(offset), "where" | "and" | "or" | "not" | "if" | "then" | "else" | "in" | "between")
+        }
+        Some(_) => true,
     }
 }
 
 /// Mistakes in the structure of items.
 fn structure(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Option<Diagnostic> {
     let expected = trouble.expected;
-    let generic = || errors::unexpected(span, &found(trouble), &expected.text());
+    let generic = || errors::unexpected(span, &found(builder, trouble), &expected.text());
+    if trouble.rule == Rule::column_only {
+        let first = builder.at(0, trouble.tokens.first().map_or(0, |token| token.range.end));
+        let help = match (trouble.nth(0), trouble.nth(1)) {
+            ("not", "null") => Some("columns are never null unless their type ends in `?`: remove `not null`"),
+            ("null", second) if second != ":" => Some("a column that may be null has a type that ends in `?`: `int32?`"),
+            ("=", _) | ("default", _) => Some("columns have no defaults; write `column ?? value` in a `select`"),
+            ("primary", "key") => {
+                Some("keys are given where they are used: `source .. key (id)`, `aggregate by id`, `dedup by id`")
+            }
+            _ => None,
+        };
+        if let Some(help) = help {
+            return Some(errors::unexpected(first, &format!("`{}`", trouble.nth(0)), "").with_help(help));
+        }
+    }
     match (trouble.rule, trouble.word(0)) {
         (Rule::stage_only, ",") if trouble.nth(0) == "where" => {
             Some(generic().with_help("join conditions with `and`").with_fix("write `and`", span, " and", false))
         }
-        (Rule::stage_only, _) if trouble.nth(0) == "aggregate" && expected.has("{") => Some(
-            generic()
-                .with_help("write the columns of the result in braces: `aggregate by carrier { carrier, flights: count() }`"),
-        ),
-        (Rule::stage_only, _) if expected.has("as") && trouble.nth(0) == "explode" => {
-            Some(generic().with_help("write `explode list as name`"))
+        (Rule::stage_only, _) if trouble.nth(0) == "aggregate" && expected.has("{") => {
+            let diagnostic = errors::unexpected(span, &found(builder, trouble), "`{`");
+            let help = "write the columns of the result in braces: `aggregate by carrier { carrier, flights: count() }`";
+            Some(diagnostic.with_help(help))
         }
-        (Rule::stream_item, "into") => {
-            Some(generic().with_help("a stream only has a name; write a sink: `sink NAME into file { .. }`"))
+        (Rule::stage_only, _)
+            if trouble.nth(0) == "explode" && !trouble.tokens.iter().any(|token| token.text(trouble.text) == "as") =>
+        {
+            let diagnostic = errors::unexpected(span, &found(builder, trouble), "`as`");
+            Some(
+                diagnostic
+                    .with_help("write `explode list as name`: each value of the list becomes a row with a column of that name"),
+            )
+        }
+        (Rule::stream_item, _) if trouble.word(0) == "into" || trouble.word(-1) == "into" => {
+            let span = place(builder, trouble, if trouble.word(0) == "into" { 0 } else { -1 });
+            let diagnostic = errors::unexpected(span, "`into`", "");
+            Some(diagnostic.with_help("a stream only has a name; write a sink: `sink NAME into file { .. }`"))
         }
         (Rule::fn_item, "{") => Some(generic().with_help("a function is one expression: `fn double(x: int64) = x * 2`")),
         (Rule::source_item, "from") if expected.has(":") => {
@@ -77,19 +121,14 @@ fn structure(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Option
             Some(generic().with_help("a param has a type: `param since: timestamp = @2026-01-01`"))
         }
         (Rule::column_only | Rule::option_only | Rule::setting_only | Rule::param_item, _)
-            if expected.has(":") && matches!(trouble.kind(0), Some(TokenKind::Word | TokenKind::String | TokenKind::Number)) =>
+            if expected.has(":")
+                && trouble.at == 1
+                && matches!(trouble.kind(0), Some(TokenKind::Word | TokenKind::String | TokenKind::Number)) =>
         {
             let before = place(builder, trouble, -1);
             let at = Span::new(before.file, before.end as usize, before.end as usize);
             Some(generic().with_help("write `name: value`").with_fix("add `:`", at, ":", true))
         }
-        (Rule::column_only, "not") if trouble.word(1) == "null" => {
-            Some(generic().with_help("columns are never null unless their type ends in `?`: remove `not null`"))
-        }
-        (Rule::column_only, "null") => {
-            Some(generic().with_help("a column that may be null has a type that ends in `?`: `int32?`"))
-        }
-        (Rule::column_only, "=") => Some(generic().with_help("columns have no defaults; use `column ?? value` in a `select`")),
         _ => None,
     }
 }

@@ -31,7 +31,9 @@ pub fn parse(file: FileId, text: &str) -> Parse {
     let split = split_items(text);
     for piece in &split.pieces {
         match piece.kind {
-            PieceKind::Trivia => {}
+            PieceKind::Trivia => {
+                check::check(file, text, &split, piece, &mut diagnostics);
+            }
             PieceKind::Junk => junk(file, text, &split, piece, &mut diagnostics),
             PieceKind::Item(word) => items.push(item(file, text, word, &split, piece, &mut diagnostics)),
         }

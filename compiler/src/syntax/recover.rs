@@ -48,16 +48,23 @@ pub(super) fn report(builder: &mut Builder<'_>, rule: Rule, text: &str) {
     let Some(failure) = detailed_error(rule, text) else { return };
     let list: Vec<Token> = tokens(text).into_iter().filter(|token| !token.is_trivia()).collect();
     let at = list.partition_point(|token| token.range.end <= failure.at);
-    let expected = expected::Expected::new(&failure);
+    let expected = expected::Expected::new(rule, &failure);
     let trouble = Trouble { rule, text, tokens: &list, at, expected: &expected };
     if failure.gave_up {
         let span = place(builder, &trouble, 0);
         builder.report(errors::too_deep(span, super::check::MAX_DEPTH));
         return;
     }
+    // In a string with values the mistake is a character of it.
+    let inside = list.get(at).filter(|token| token.kind == TokenKind::String && token.range.start < failure.at);
+    if let Some(c) = inside.and_then(|_| text.get(failure.at..)).and_then(|rest| rest.chars().next()) {
+        let span = builder.at(failure.at, failure.at + c.len_utf8());
+        builder.report(errors::in_format_string(span, c, &expected.text()));
+        return;
+    }
     let diagnostic = hints::find(builder, &trouble).unwrap_or_else(|| {
         let span = place(builder, &trouble, 0);
-        errors::unexpected(span, &found(&trouble), &expected.text())
+        errors::unexpected(span, &found(builder, &trouble), &expected.text())
     });
     builder.report(diagnostic);
 }
@@ -74,9 +81,15 @@ pub(super) fn place(builder: &Builder<'_>, trouble: &Trouble<'_>, offset: isize)
 }
 
 /// What stands at the place of the failure, in words.
-pub(super) fn found(trouble: &Trouble<'_>) -> String {
+pub(super) fn found(builder: &Builder<'_>, trouble: &Trouble<'_>) -> String {
     match trouble.tokens.get(trouble.at) {
-        None => expected::end_of(trouble.rule).to_string(),
+        None => {
+            let behind = builder.text.get(builder.place.end..).unwrap_or("").trim_start();
+            match behind.chars().next() {
+                Some(c @ ('|' | ',' | '}' | ';')) => format!("`{c}`"),
+                _ => expected::end_of(trouble.rule).to_string(),
+            }
+        }
         Some(token) => {
             let text: String = token.text(trouble.text).chars().take(30).collect();
             format!("`{text}`")
