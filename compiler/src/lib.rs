@@ -3,6 +3,7 @@
 
 pub mod codegen;
 pub mod diagnostics;
+pub mod driver;
 pub mod hir;
 pub mod plan;
 pub mod source;

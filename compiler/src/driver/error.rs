@@ -1,0 +1,81 @@
+//! What can go wrong between a crate in memory and a binary.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why there is no binary. Shown to the user as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    /// `E0901` to `E0904`; each has a page.
+    pub code: &'static str,
+    /// What is wrong, in one line.
+    pub title: String,
+    /// More lines, for instance what rustc says.
+    pub details: Vec<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl BuildError {
+    /// Generated code does not compile: always a mistake of the compiler, never of the user.
+    pub(super) fn generated(file: &Path, rendered: Vec<String>) -> Self {
+        BuildError {
+            code: "E0901",
+            title: format!("internal error: the generated file {} does not compile", file.display()),
+            details: rendered,
+            help: Some(
+                "this is a mistake of millstream, not of yours: please report it with the .flow file and the generated file"
+                    .into(),
+            ),
+        }
+    }
+
+    pub(super) fn no_cargo(error: &std::io::Error) -> Self {
+        BuildError {
+            code: "E0902",
+            title: format!("cannot run `cargo`: {error}"),
+            details: Vec::new(),
+            help: Some(
+                "millstream builds pipelines with Rust: install it with rustup, or set CARGO to the path of `cargo`".into(),
+            ),
+        }
+    }
+
+    pub(super) fn no_runtime(path: &Path) -> Self {
+        BuildError {
+            code: "E0902",
+            title: format!("the runtime of millstream is not at {}", path.display()),
+            details: Vec::new(),
+            help: Some("set MILLSTREAM_RUNTIME to the folder `runtime/millstream` of its source".into()),
+        }
+    }
+
+    /// Cargo failed, and not because of generated code.
+    pub(super) fn cargo(output: Vec<String>) -> Self {
+        BuildError { code: "E0903", title: "cargo could not build the pipeline".into(), details: output, help: None }
+    }
+
+    pub(super) fn io(what: impl fmt::Display, path: impl Into<PathBuf>, error: &std::io::Error) -> Self {
+        BuildError {
+            code: "E0904",
+            title: format!("cannot {what} {}: {error}", path.into().display()),
+            details: Vec::new(),
+            help: None,
+        }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error[{}]: {}", self.code, self.title)?;
+        for detail in &self.details {
+            write!(f, "\n{}", detail.trim_end())?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n  = help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for BuildError {}
