@@ -21,6 +21,7 @@ macro_rules! pages {
 pub static PAGES: &[Page] = pages![
     "E0101" "E0102" "E0103" "E0104" "E0105" "E0106" "E0107" "E0108" "E0109" "E0110" "E0111" "E0112" "E0113" "E0114" "E0115"
     "E0116" "E0117" "E0118" "E0119" "E0199"
+    "E0901" "E0902" "E0903" "E0904"
 ];
 
 /// The page of a code, in any case: `e0203`.
