@@ -1,5 +1,10 @@
 //! Connectors: where rows come from and go to. Each describes itself here; its code is compiled with the feature `engine`.
 
+pub mod blackhole;
+pub mod file;
+pub mod generator;
+pub mod stdout;
+
 /// What the compiler, the editor and the manual know of a connector.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectorSpec {
@@ -47,6 +52,18 @@ pub struct OptionSpec {
     pub doc: &'static str,
 }
 
+impl OptionSpec {
+    /// An option that may be left out. `default`: as the user would write it; empty: none.
+    pub const fn optional(name: &'static str, ty: OptionTy, default: &'static str, doc: &'static str) -> Self {
+        OptionSpec { name, ty, required: false, default, doc }
+    }
+
+    /// An option that must be given.
+    pub const fn required(name: &'static str, ty: OptionTy, doc: &'static str) -> Self {
+        OptionSpec { name, ty, required: true, default: "", doc }
+    }
+}
+
 /// What an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionTy {
@@ -65,7 +82,7 @@ pub enum OptionTy {
 }
 
 /// All built-in connectors, by name.
-pub static CONNECTORS: &[&ConnectorSpec] = &[];
+pub static CONNECTORS: &[&ConnectorSpec] = &[&blackhole::SPEC, &file::SPEC, &generator::SPEC, &stdout::SPEC];
 
 /// The connector of this name.
 pub fn find(name: &str) -> Option<&'static ConnectorSpec> {

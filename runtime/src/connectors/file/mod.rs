@@ -1,0 +1,56 @@
+//! `file`: files in folders, read in splits and written in two phases.
+
+#[cfg(feature = "engine")]
+mod discover;
+#[cfg(feature = "engine")]
+mod open;
+#[cfg(feature = "engine")]
+mod split;
+
+use super::{ConnectorSpec, OptionSpec, OptionTy, SinkSpec, SourceSpec};
+
+/// The connector.
+pub static SPEC: ConnectorSpec = ConnectorSpec {
+    name: "file",
+    doc: "Files: a path, a pattern, or several with commas between them. Relative paths start at the working directory.",
+    source: Some(SourceSpec {
+        rust: "millstream::connectors::file::FileSource",
+        options: &[
+            OptionSpec::required("path", OptionTy::String, "The files: `in.csv`, `data/*.jsonl.gz`, `a.csv,b.csv`, or a folder."),
+            OptionSpec::optional(
+                "compression",
+                OptionTy::Word(&["auto", "none", "gzip", "zstd"]),
+                "auto",
+                "How they are compressed; `auto` looks at the first bytes, whatever the name says.",
+            ),
+            OptionSpec::optional("rate", OptionTy::Int, "", "Rows per second, all subtasks together; without it as fast as possible."),
+        ],
+        formats: &["json", "csv", "text"],
+        replayable: true,
+        columns: None,
+    }),
+    sink: Some(SinkSpec {
+        rust: "millstream::connectors::file::FileSink",
+        options: &[
+            OptionSpec::required("path", OptionTy::String, "The folder that the files are written to."),
+            OptionSpec::optional("compression", OptionTy::Word(&["none", "gzip"]), "none", "How they are compressed."),
+            OptionSpec::optional("partition", OptionTy::Columns, "", "Columns that make subfolders: `dt=2026-01-01/`."),
+            OptionSpec::optional(
+                "keep_partition_columns",
+                OptionTy::Bool,
+                "true",
+                "Whether these columns are in the files as well.",
+            ),
+            OptionSpec::optional("roll_size", OptionTy::Size, "256MB", "A file that has grown so large is closed and the next one begun."),
+            OptionSpec::optional(
+                "existing",
+                OptionTy::Word(&["fail", "append", "replace"]),
+                "fail",
+                "What happens at the start when the folder holds files: refuse, add to them, or replace those of an earlier run.",
+            ),
+        ],
+        formats: &["json", "csv", "text"],
+        accepts_tables: false,
+        exactly_once: true,
+    }),
+};

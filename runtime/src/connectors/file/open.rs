@@ -1,0 +1,190 @@
+//! Opening files: what compresses them is told by their first bytes, not by their name.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+const BUFFER: usize = 128 * 1024;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// Not at all.
+    Plain,
+    /// gzip, of one or several members.
+    Gzip,
+    /// zstd, of one or several frames.
+    Zstd,
+}
+
+impl Codec {
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Codec::Plain => 0,
+            Codec::Gzip => 1,
+            Codec::Zstd => 2,
+        }
+    }
+
+    pub(crate) fn of_number(number: u32) -> Option<Self> {
+        [Codec::Plain, Codec::Gzip, Codec::Zstd].into_iter().find(|codec| codec.number() == number)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Codec::Plain => "plain",
+            Codec::Gzip => "gzip",
+            Codec::Zstd => "zstd",
+        }
+    }
+
+    /// What the first bytes of a file say.
+    pub(crate) fn detect(path: &Path) -> std::io::Result<Self> {
+        let mut start = [0; 4];
+        let mut file = File::open(path)?;
+        let mut len = 0;
+        while len < start.len() {
+            match file.read(&mut start[len..])? {
+                0 => break,
+                more => len += more,
+            }
+        }
+        Ok(match start[..len] {
+            [0x1f, 0x8b, ..] => Codec::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd] => Codec::Zstd,
+            _ => Codec::Plain,
+        })
+    }
+}
+
+/// The decompressed bytes of a file, from some position.
+pub(crate) enum Bytes {
+    Plain(File),
+    Gzip(Box<MultiGzDecoder<BufReader<File>>>),
+    Zstd(ZstdFrames),
+}
+
+impl Bytes {
+    /// Opens a file at a position in its decompressed bytes.
+    pub(crate) fn open(path: &str, codec: Codec, position: u64) -> std::io::Result<Self> {
+        let mut file = File::open(path)?;
+        let mut bytes = match codec {
+            Codec::Plain => {
+                if file.metadata()?.len() < position {
+                    return Err(shorter(position));
+                }
+                file.seek(SeekFrom::Start(position))?;
+                return Ok(Bytes::Plain(file));
+            }
+            Codec::Gzip => Bytes::Gzip(Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file)))),
+            Codec::Zstd => Bytes::Zstd(ZstdFrames::new(BufReader::with_capacity(BUFFER, file))),
+        };
+        let skipped = std::io::copy(&mut (&mut bytes).take(position), &mut std::io::sink())?;
+        if skipped < position { Err(shorter(position)) } else { Ok(bytes) }
+    }
+
+    fn codec(&self) -> Codec {
+        match self {
+            Bytes::Plain(_) => Codec::Plain,
+            Bytes::Gzip(_) => Codec::Gzip,
+            Bytes::Zstd(_) => Codec::Zstd,
+        }
+    }
+
+    /// The cause of a failed read, in words.
+    pub(crate) fn explain(&self, error: &std::io::Error) -> String {
+        let name = self.codec().name();
+        match (self.codec(), error.kind()) {
+            (Codec::Plain, _) => error.to_string(),
+            (_, std::io::ErrorKind::UnexpectedEof) => format!("unexpected end of {name} stream: the file is cut off"),
+            _ => format!("the {name} stream is damaged: {error}"),
+        }
+    }
+}
+
+fn shorter(position: u64) -> std::io::Error {
+    std::io::Error::other(format!("the file is shorter than it was: {position} bytes of it had been read"))
+}
+
+impl Read for Bytes {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Bytes::Plain(file) => file.read(buffer),
+            Bytes::Gzip(decoder) => decoder.read(buffer),
+            Bytes::Zstd(frames) => frames.read(buffer),
+        }
+    }
+}
+
+/// All frames of a zstd file, one after the other.
+pub(crate) struct ZstdFrames {
+    reader: BufReader<File>,
+    decoder: FrameDecoder,
+    inside: bool,
+}
+
+impl ZstdFrames {
+    fn new(reader: BufReader<File>) -> Self {
+        ZstdFrames { reader, decoder: FrameDecoder::new(), inside: false }
+    }
+
+    /// Reads the next frame header; false at the end of the file.
+    fn next_frame(&mut self) -> std::io::Result<bool> {
+        while !self.reader.fill_buf()?.is_empty() {
+            match self.decoder.init(&mut self.reader) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                    std::io::copy(&mut (&mut self.reader).take(u64::from(length)), &mut std::io::sink())?;
+                }
+                Err(error) => return Err(zstd_error(error)),
+            }
+        }
+        Ok(false)
+    }
+
+    fn check(&self) -> std::io::Result<()> {
+        match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
+            (Some(stored), Some(calculated)) if stored != calculated => Err(std::io::Error::other("a checksum is wrong")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Read for ZstdFrames {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            if !self.inside {
+                if !self.next_frame()? {
+                    return Ok(0);
+                }
+                self.inside = true;
+            }
+            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                self.decoder.decode_blocks(&mut self.reader, BlockDecodingStrategy::UptoBlocks(1)).map_err(zstd_error)?;
+            }
+            match self.decoder.read(buffer)? {
+                0 => {
+                    self.check()?;
+                    self.inside = false;
+                }
+                len => return Ok(len),
+            }
+        }
+    }
+}
+
+/// Keeps the kind of an input error that the decoder has wrapped.
+fn zstd_error(error: FrameDecoderError) -> std::io::Error {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(inner) = cause {
+        if let Some(io) = inner.downcast_ref::<std::io::Error>() {
+            return std::io::Error::new(io.kind(), io.to_string());
+        }
+        cause = inner.source();
+    }
+    std::io::Error::other(error.to_string())
+}
