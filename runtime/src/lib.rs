@@ -17,6 +17,8 @@ pub mod chain;
 pub mod codegen;
 pub mod connectors;
 #[cfg(feature = "engine")]
+mod coordinator;
+#[cfg(feature = "engine")]
 mod entry;
 #[cfg(feature = "engine")]
 pub mod error;
@@ -25,6 +27,8 @@ pub mod exchange;
 pub mod formats;
 pub mod functions;
 pub mod graph;
+#[cfg(feature = "engine")]
+mod help;
 #[cfg(feature = "engine")]
 pub mod job;
 #[cfg(feature = "engine")]
@@ -36,13 +40,19 @@ pub mod options;
 #[cfg(feature = "engine")]
 pub mod params;
 #[cfg(feature = "engine")]
+mod progress;
+#[cfg(feature = "engine")]
 pub mod record;
+#[cfg(feature = "engine")]
+pub mod restart;
 #[cfg(feature = "engine")]
 pub mod sink;
 #[cfg(feature = "engine")]
 pub mod source;
 #[cfg(feature = "engine")]
 pub mod state;
+#[cfg(feature = "engine")]
+mod task;
 #[cfg(feature = "engine")]
 pub mod time;
 #[cfg(feature = "engine")]
@@ -51,7 +61,7 @@ pub mod value;
 #[cfg(feature = "engine")]
 pub use chain::{Chain, ChainBuilder};
 #[cfg(feature = "engine")]
-pub use entry::main;
+pub use entry::{main, run_with_args};
 #[cfg(feature = "engine")]
 pub use error::{JobError, JobResult};
 #[cfg(feature = "engine")]

@@ -9,7 +9,6 @@ use super::{Chain, InputChain};
 use crate::error::{JobError, JobResult};
 use crate::exchange::OutboxHandle;
 use crate::graph::ErrorPolicy;
-use crate::job::ExchangeKind;
 use crate::operator::{Chained, FanOut, Operator, OperatorContext, Stage};
 use crate::params::ParamValues;
 use crate::sink::{Committer, Sink, SinkContext, SinkStage};
@@ -40,7 +39,6 @@ impl SinkRegistry {
 pub(crate) struct OutputEdge {
     /// The number of the edge in the job.
     pub edge: usize,
-    pub exchange: ExchangeKind,
     /// The channels of this subtask's outbox that belong to it.
     pub channels: Range<usize>,
 }

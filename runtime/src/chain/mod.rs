@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 pub use builder::{ChainBuilder, SinkRegistry};
 pub use input::InputChain;
 pub use output::{BroadcastOutput, HashOutput, RoundRobinOutput};
-pub use source::{RejectReport, SourceChain, SourceConfig, SourceReport};
+pub use source::{RejectReport, SPLITS, SourceChain, SourceConfig, SourceReport};
 
 pub(crate) use builder::{BuildContext, OutputEdge};
 
@@ -58,6 +58,8 @@ pub trait SourceTask {
     fn no_more_splits(&mut self);
     /// While known splits are unread, they may have old rows: no watermark.
     fn hold_watermark(&mut self, hold: bool);
+    /// How far event time has come.
+    fn watermark(&self) -> Watermark;
     /// A message of the source's own.
     fn source_event(&mut self, event: &[u8]) -> JobResult<()>;
 }

@@ -13,7 +13,7 @@ use crate::time::{Watermark, WatermarkTracker};
 use crate::value::{EvalError, Timestamp};
 
 /// The state in a snapshot that holds the splits of a reader.
-pub(crate) const SPLITS: &str = "#splits";
+pub const SPLITS: &str = "#splits";
 
 /// What the text says of a source besides its connector.
 #[derive(Clone, Copy, Debug)]
@@ -187,6 +187,10 @@ where
         self.hold = hold;
     }
 
+    fn watermark(&self) -> Watermark {
+        self.last
+    }
+
     fn source_event(&mut self, event: &[u8]) -> JobResult<()> {
         self.reader.source_event(event)
     }
@@ -203,6 +207,7 @@ where
     }
 
     fn watermark(&mut self, watermark: Watermark) -> JobResult<()> {
+        self.last = self.last.max(watermark);
         self.feed.next.watermark(watermark)
     }
 

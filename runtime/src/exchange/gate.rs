@@ -88,6 +88,11 @@ impl Gate {
         self.valve.watermark()
     }
 
+    /// Event time starts here, not at the beginning: a restored checkpoint had come so far.
+    pub fn restore_watermark(&mut self, watermark: i64) {
+        self.valve.restore(watermark);
+    }
+
     /// The next event.
     pub async fn next(&mut self) -> GateEvent {
         std::future::poll_fn(|cx| self.poll_next(cx)).await

@@ -45,6 +45,11 @@ impl Valve {
         self.last
     }
 
+    /// Nothing before this is given out: a restored checkpoint had come so far.
+    pub fn restore(&mut self, watermark: i64) {
+        self.last = self.last.max(watermark);
+    }
+
     /// A channel's watermark. Idle channels have no say; a watermark never goes back.
     pub fn watermark_of(&mut self, channel: usize, watermark: i64, out: &mut Vec<ValveOutput>) {
         let state = &mut self.channels[channel];

@@ -1,0 +1,440 @@
+//! One attempt at a job: all its tasks, from start or resume to the end, a stop, or the first failure.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::checkpointing::{Identity, Pending, Purpose, TIMEOUT};
+use super::commit::{CommitQueue, committables_of};
+use super::layout::{Dealt, deal, wire};
+use super::manifest::SubtaskEntry;
+use super::run::RunSettings;
+use super::state::{Part, StateEntry};
+use super::storage::{Checkpoint, CheckpointStore};
+use crate::chain::{BuildContext, ChainBuilder, SPLITS, SinkRegistry};
+use crate::error::{JobError, JobResult};
+use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
+use crate::operator::RestoredState;
+use crate::progress::Board;
+use crate::sink::COMMITTABLES;
+use crate::source::{EnumeratorAction, ErasedEnumerator, SourceContext};
+use crate::task::{Task, TaskFailure, TaskId, TaskMessage, TaskReport};
+
+const ENUMERATOR: &str = "#enumerator";
+
+/// How an attempt ended well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AttemptEnd {
+    Finished,
+    /// Stopped on request, after this checkpoint.
+    Stopped(u64),
+}
+
+type Tasks = JoinSet<(TaskId, Result<(), TaskFailure>)>;
+
+/// The coordinator of one attempt.
+pub(super) struct Attempt<'a> {
+    settings: &'a RunSettings,
+    store: Option<Arc<CheckpointStore>>,
+    identity: Identity,
+    board: Arc<Board>,
+    mailboxes: Vec<Vec<mpsc::UnboundedSender<TaskMessage>>>,
+    reports: mpsc::UnboundedReceiver<(TaskId, TaskReport)>,
+    tasks: Tasks,
+    task_count: usize,
+    cancel: watch::Sender<bool>,
+    /// Per chain; None: no source.
+    enumerators: Vec<Option<Box<dyn ErasedEnumerator>>>,
+    /// Per chain: what its readers were told.
+    held: Vec<bool>,
+    ended: HashSet<TaskId>,
+    next_checkpoint: u64,
+    next_trigger: Option<Instant>,
+    pending: Option<Pending>,
+    writing: Option<Writing>,
+    queue: CommitQueue,
+    /// The checkpoint that ends the attempt, once it is complete.
+    last: Option<(u64, Purpose)>,
+}
+
+/// A checkpoint on its way to the store.
+struct Writing {
+    id: u64,
+    purpose: Purpose,
+    started: Instant,
+    committables: Vec<super::commit::Committable>,
+    /// None: there is no store.
+    job: Option<JoinHandle<JobResult<()>>>,
+}
+
+impl<'a> Attempt<'a> {
+    /// Builds all tasks, makes the sinks ready, finds splits, and starts.
+    pub(super) async fn start(
+        settings: &'a RunSettings,
+        store: Option<Arc<CheckpointStore>>,
+        checkpoint: Option<Checkpoint>,
+        first_checkpoint: u64,
+        run: &str,
+        board: Arc<Board>,
+    ) -> JobResult<Self> {
+        let job = &settings.job;
+        let resumed = checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint);
+        let mut dealt = match checkpoint {
+            Some(checkpoint) => {
+                let Checkpoint { manifest, entries } = checkpoint;
+                deal(&job.chains, &settings.parallelism, settings.max_parallelism, &manifest.chains, entries)?
+            }
+            None => deal(&job.chains, &settings.parallelism, settings.max_parallelism, &[], Vec::new())?,
+        };
+        let (report_sender, reports) = mpsc::unbounded_channel();
+        let (cancel, cancelled) = watch::channel(false);
+        let mut sinks = SinkRegistry::default();
+        let context = BuildContext {
+            params: &settings.params,
+            max_parallelism: settings.max_parallelism,
+            on_error: job.on_error,
+            batch_rows: if job.buffer_timeout_micros == 0 { 1 } else { BATCH_ROWS },
+            run,
+            first_checkpoint,
+            replace: settings.replace,
+        };
+        let buffer_timeout =
+            u64::try_from(job.buffer_timeout_micros).ok().filter(|&micros| micros > 0).map(Duration::from_micros);
+        let mut mailboxes = Vec::new();
+        let mut ready = Vec::new();
+        board.begin_attempt();
+        for (index, wirings) in wire(&job.chains, &settings.parallelism)?.into_iter().enumerate() {
+            let spec = &job.chains[index];
+            let mut own_mailboxes = Vec::new();
+            for (subtask, wiring) in wirings.into_iter().enumerate() {
+                let outbox = OutboxHandle::new(wiring.senders.len());
+                let mut builder = ChainBuilder {
+                    context: &context,
+                    subtask: u32::try_from(subtask).unwrap_or(u32::MAX),
+                    parallelism: settings.parallelism[index],
+                    outputs: &wiring.outputs,
+                    outbox: outbox.clone(),
+                    sinks: &mut sinks,
+                };
+                let chain = (spec.build)(&mut builder)?;
+                let id = TaskId { chain: index, subtask: builder.subtask };
+                let (mailbox, messages) = mpsc::unbounded_channel();
+                own_mailboxes.push(mailbox);
+                let SubtaskEntry { finished, watermark } = dealt.subtasks[index][subtask];
+                ready.push(Task {
+                    id,
+                    chain,
+                    gate: (!spec.inputs.is_empty()).then(|| Gate::new(wiring.receivers)),
+                    sender: Outbox::new(outbox.clone(), wiring.senders),
+                    outbox,
+                    messages,
+                    reports: report_sender.clone(),
+                    cancel: cancelled.clone(),
+                    buffer_timeout,
+                    status: board.status_of(id),
+                    restored: std::mem::replace(&mut dealt.states[index][subtask], RestoredState::new()),
+                    watermark,
+                    finished,
+                });
+            }
+            mailboxes.push(own_mailboxes);
+        }
+        let mut queue = CommitQueue::new(sinks.into_committers());
+        let pending: Vec<_> = dealt
+            .own
+            .iter()
+            .filter(|(_, entry)| entry.state.starts_with(COMMITTABLES))
+            .flat_map(|(_, entry)| committables_of(std::slice::from_ref(entry), resumed.unwrap_or(0)))
+            .collect();
+        queue.start(resumed, pending).await?;
+        let enumerators = tokio::task::block_in_place(|| open_enumerators(settings, &dealt, resumed.is_some()))?;
+        let task_count = ready.len();
+        let mut tasks = JoinSet::new();
+        for task in ready {
+            let id = task.id;
+            tasks.spawn(async move { (id, task.run().await) });
+        }
+        let mut attempt = Attempt {
+            settings,
+            identity: Identity {
+                job: job.name.to_owned(),
+                fingerprint: job.fingerprint,
+                run: run.to_owned(),
+                max_parallelism: settings.max_parallelism,
+            },
+            store,
+            board,
+            mailboxes,
+            reports,
+            tasks,
+            task_count,
+            cancel,
+            held: vec![true; enumerators.len()],
+            enumerators,
+            ended: HashSet::new(),
+            next_checkpoint: first_checkpoint,
+            next_trigger: settings.checkpoint_interval.map(|interval| Instant::now() + interval),
+            pending: None,
+            writing: None,
+            queue,
+            last: None,
+        };
+        for chain in 0..attempt.enumerators.len() {
+            attempt.release_watermark(chain);
+        }
+        Ok(attempt)
+    }
+
+    /// Runs to the end, a stop, or the first failure. All tasks have ended when it returns.
+    pub(super) async fn run(mut self, stop: &mut watch::Receiver<bool>) -> JobResult<AttemptEnd> {
+        let result = self.drive(stop).await;
+        let _ = self.cancel.send(true);
+        self.mailboxes.clear();
+        while self.tasks.join_next().await.is_some() {}
+        self.queue.settle().await;
+        result
+    }
+
+    async fn drive(&mut self, stop: &mut watch::Receiver<bool>) -> JobResult<AttemptEnd> {
+        let mut stopping = false;
+        loop {
+            if let Some((id, purpose)) = self.last
+                && self.queue.is_done()
+            {
+                return self.conclude(id, purpose).await;
+            }
+            self.trigger_if_due(stopping);
+            let wake = self.wake_at();
+            tokio::select! {
+                biased;
+                Some((task, report)) = self.reports.recv() => self.report(task, report)?,
+                Some(joined) = self.tasks.join_next() => self.task_ended(joined)?,
+                written = written(&mut self.writing) => self.written(written).await?,
+                committed = self.queue.batch_done() => {
+                    committed?;
+                    self.queue.go_on();
+                }
+                () = stop_requested(stop), if !stopping => stopping = true,
+                () = until(wake) => {}
+            }
+            if let Some(pending) = &self.pending
+                && pending.started.elapsed() > TIMEOUT
+            {
+                return Err(JobError::transient(format!("checkpoint {} did not complete within 10 minutes", pending.id)));
+            }
+        }
+    }
+
+    /// Everything is committed after the last checkpoint.
+    async fn conclude(&mut self, id: u64, purpose: Purpose) -> JobResult<AttemptEnd> {
+        if purpose == Purpose::Stop {
+            return Ok(AttemptEnd::Stopped(id));
+        }
+        self.queue.finish().await?;
+        if let Some(store) = &self.store
+            && let Err(error) = store.clear().await
+        {
+            // The output is complete. Failing now would only run the job again.
+            eprintln!("warning: the job is done, but its checkpoints are still there: {error}");
+        }
+        Ok(AttemptEnd::Finished)
+    }
+
+    fn wake_at(&self) -> Option<Instant> {
+        match &self.pending {
+            Some(pending) => Some(pending.started + TIMEOUT),
+            None if self.writing.is_none() => self.next_trigger,
+            None => None,
+        }
+    }
+
+    fn trigger_if_due(&mut self, stopping: bool) {
+        if self.pending.is_some() || self.writing.is_some() || self.last.is_some() {
+            return;
+        }
+        let purpose = if self.ended.len() == self.task_count {
+            Purpose::End
+        } else if stopping {
+            Purpose::Stop
+        } else if self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now()) {
+            Purpose::Periodic
+        } else {
+            return;
+        };
+        let id = self.next_checkpoint;
+        self.next_checkpoint += 1;
+        self.next_trigger = self.settings.checkpoint_interval.map(|interval| Instant::now() + interval);
+        let enumerators = self.enumerators.iter().enumerate().filter_map(|(chain, enumerator)| {
+            Some(StateEntry {
+                uid: (*self.settings.job.chains[chain].uids.first()?).to_owned(),
+                state: ENUMERATOR.to_owned(),
+                schema: String::new(),
+                subtask: 0,
+                part: Part::Item(enumerator.as_ref()?.snapshot()),
+            })
+        });
+        let enumerators: Vec<_> = enumerators.collect();
+        self.pending = Some(Pending::new(id, purpose, enumerators, self.task_count));
+        let pause = purpose == Purpose::Stop;
+        for mailbox in self.mailboxes.iter().flatten() {
+            let _ = mailbox.send(TaskMessage::Trigger { checkpoint: id, pause });
+        }
+    }
+
+    fn report(&mut self, task: TaskId, report: TaskReport) -> JobResult<()> {
+        match report {
+            TaskReport::NeedsSplit => self.split_wanted(task),
+            TaskReport::Ended => {
+                self.ended.insert(task);
+                Ok(())
+            }
+            TaskReport::Ack(ack) => {
+                let Some(pending) = self.pending.as_mut().filter(|pending| pending.id == ack.checkpoint) else {
+                    return Ok(());
+                };
+                if pending.acknowledge(task, ack) {
+                    self.write_checkpoint();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn split_wanted(&mut self, task: TaskId) -> JobResult<()> {
+        let Some(enumerator) = &mut self.enumerators[task.chain] else { return Ok(()) };
+        let actions = tokio::task::block_in_place(|| enumerator.request(task.subtask))?;
+        for action in actions {
+            let (subtask, message) = match action {
+                EnumeratorAction::Assign(subtask, split) => (subtask, TaskMessage::AddSplits(vec![split])),
+                EnumeratorAction::NoMoreSplits(subtask) => (subtask, TaskMessage::NoMoreSplits),
+                EnumeratorAction::Event(subtask, event) => (subtask, TaskMessage::SourceEvent(event)),
+            };
+            if let Some(mailbox) = self.mailboxes[task.chain].get(subtask as usize) {
+                let _ = mailbox.send(message);
+            }
+        }
+        self.release_watermark(task.chain);
+        Ok(())
+    }
+
+    /// Tells the readers of a source whether unread splits hold the watermark, when that has changed.
+    fn release_watermark(&mut self, chain: usize) {
+        let Some(enumerator) = &self.enumerators[chain] else { return };
+        let hold = enumerator.unassigned() > 0;
+        if std::mem::replace(&mut self.held[chain], hold) != hold {
+            for mailbox in &self.mailboxes[chain] {
+                let _ = mailbox.send(TaskMessage::HoldWatermark(hold));
+            }
+        }
+    }
+
+    fn task_ended(&mut self, joined: Result<(TaskId, Result<(), TaskFailure>), tokio::task::JoinError>) -> JobResult<()> {
+        match joined {
+            // A task that lost its partner was cancelled by the failure of that one, which is about to be reported.
+            Ok((_, Ok(()) | Err(TaskFailure::Cancelled))) => Ok(()),
+            Ok((_, Err(TaskFailure::Failed(error)))) => Err(error),
+            Err(error) => Err(JobError::transient(format!("a task panicked: {}", panic_message(error)))),
+        }
+    }
+
+    fn write_checkpoint(&mut self) {
+        let Some(pending) = self.pending.take() else { return };
+        let (id, purpose, started) = (pending.id, pending.purpose, pending.started);
+        let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
+        let (manifest, mut parts) = pending.complete(&self.identity, &names);
+        let committables = parts.iter().flat_map(|(_, entries)| committables_of(entries, id)).collect();
+        let waiting: Vec<_> = self.queue.waiting().collect();
+        if !waiting.is_empty() {
+            parts.push(("committables.state".to_owned(), waiting));
+        }
+        let job = self.store.clone().map(|store| tokio::spawn(async move { store.write(manifest, parts).await }));
+        self.writing = Some(Writing { id, purpose, started, committables, job });
+    }
+
+    async fn written(&mut self, result: JobResult<()>) -> JobResult<()> {
+        let Some(writing) = self.writing.take() else { return Ok(()) };
+        result?;
+        for mailbox in self.mailboxes.iter().flatten() {
+            let _ = mailbox.send(TaskMessage::Complete(writing.id));
+        }
+        if let Some(store) = &self.store {
+            self.board.checkpoint_completed(writing.id, writing.started.elapsed());
+            store.retain(writing.id, self.settings.retain).await?;
+        }
+        self.queue.add(writing.committables);
+        self.queue.go_on();
+        if writing.purpose != Purpose::Periodic {
+            self.last = Some((writing.id, writing.purpose));
+        }
+        Ok(())
+    }
+}
+
+async fn written(writing: &mut Option<Writing>) -> JobResult<()> {
+    match writing {
+        None => std::future::pending().await,
+        Some(Writing { job: None, .. }) => Ok(()),
+        Some(Writing { job: Some(job), .. }) => {
+            job.await.unwrap_or_else(|error| Err(JobError::transient(format!("writing a checkpoint panicked: {error}"))))
+        }
+    }
+}
+
+/// A request to stop; one that was made before counts.
+async fn stop_requested(stop: &mut watch::Receiver<bool>) {
+    if stop.wait_for(|&stop| stop).await.is_err() {
+        std::future::pending().await
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The coordinator's halves of all sources: anew, or from the checkpoint, with the splits that readers had.
+fn open_enumerators(settings: &RunSettings, dealt: &Dealt, resumed: bool) -> JobResult<Vec<Option<Box<dyn ErasedEnumerator>>>> {
+    let mut enumerators = Vec::new();
+    for (index, chain) in settings.job.chains.iter().enumerate() {
+        let Some(build) = chain.source else {
+            enumerators.push(None);
+            continue;
+        };
+        let name = chain.uids.first().and_then(|uid| uid.split('/').next()).unwrap_or(chain.name);
+        let context = SourceContext { name: name.to_owned(), subtask: 0, parallelism: settings.parallelism[index] };
+        let in_source = |error: JobError| error.context(format_args!("source {name}"));
+        let source = build(&settings.params).map_err(in_source)?;
+        let own = |state: &'static str| {
+            let entries = dealt.own.iter().filter(move |(chain, entry)| *chain == index && entry.state == state);
+            entries.filter_map(|(_, entry)| match &entry.part {
+                Part::Item(bytes) => Some(bytes.clone()),
+                Part::Group(..) => None,
+            })
+        };
+        let stored = own(ENUMERATOR).next();
+        let mut enumerator = source.enumerator(&context, stored.as_deref()).map_err(in_source)?;
+        if resumed && stored.is_some() {
+            let splits: Vec<_> = own(SPLITS).collect();
+            enumerator.add_splits_back(&splits).map_err(in_source)?;
+        } else {
+            enumerator.discover().map_err(in_source)?;
+        }
+        enumerators.push(Some(enumerator));
+    }
+    Ok(enumerators)
+}
+
+fn panic_message(error: tokio::task::JoinError) -> String {
+    match error.try_into_panic() {
+        Ok(panic) => {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+        }
+        Err(error) => error.to_string(),
+    }
+}

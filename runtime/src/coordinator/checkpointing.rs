@@ -1,0 +1,79 @@
+//! Checkpoints in progress.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::manifest::{ChainEntry, Manifest, SubtaskEntry};
+use super::state::StateEntry;
+use crate::task::{Ack, TaskId};
+
+/// A checkpoint that takes longer fails the attempt.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What happens after a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The job goes on.
+    Periodic,
+    /// All input has ended: what the sinks still hold is committed.
+    End,
+    /// The job stops, to be resumed.
+    Stop,
+}
+
+/// A checkpoint that waits for the tasks.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub id: u64,
+    pub purpose: Purpose,
+    pub started: Instant,
+    /// What the enumerators said when it began.
+    pub enumerators: Vec<StateEntry>,
+    acks: BTreeMap<TaskId, Ack>,
+    tasks: usize,
+}
+
+/// Identifies the job in a manifest.
+#[derive(Clone, Debug)]
+pub(super) struct Identity {
+    pub job: String,
+    pub fingerprint: u64,
+    pub run: String,
+    pub max_parallelism: u32,
+}
+
+impl Pending {
+    pub(super) fn new(id: u64, purpose: Purpose, enumerators: Vec<StateEntry>, tasks: usize) -> Self {
+        Pending { id, purpose, started: Instant::now(), enumerators, acks: BTreeMap::new(), tasks }
+    }
+
+    /// Takes a task's part; gives whether that was the last.
+    pub(super) fn acknowledge(&mut self, task: TaskId, ack: Ack) -> bool {
+        self.acks.insert(task, ack);
+        self.acks.len() == self.tasks
+    }
+
+    /// All parts: the manifest, the entries by data file.
+    pub(super) fn complete(self, identity: &Identity, chains: &[&str]) -> (Manifest, Vec<(String, Vec<StateEntry>)>) {
+        let mut manifest = Manifest {
+            job: identity.job.clone(),
+            fingerprint: identity.fingerprint,
+            run: identity.run.clone(),
+            checkpoint: self.id,
+            max_parallelism: identity.max_parallelism,
+            chains: chains.iter().map(|&name| ChainEntry { name: name.to_owned(), subtasks: Vec::new() }).collect(),
+            files: Vec::new(),
+        };
+        let mut parts = Vec::new();
+        if !self.enumerators.is_empty() {
+            parts.push(("coordinator.state".to_owned(), self.enumerators));
+        }
+        for (task, ack) in self.acks {
+            manifest.chains[task.chain].subtasks.push(SubtaskEntry { finished: ack.finished, watermark: ack.watermark });
+            if !ack.entries.is_empty() {
+                parts.push((format!("{:03}-{}-{}.state", task.chain, chains[task.chain], task.subtask), ack.entries));
+            }
+        }
+        (manifest, parts)
+    }
+}

@@ -1,0 +1,133 @@
+//! How the subtasks of a job are wired: parallelism, channels, and which state goes where.
+
+use std::collections::HashMap;
+
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::manifest::{ChainEntry, SubtaskEntry};
+use super::state::{Part, StateEntry};
+use crate::chain::OutputEdge;
+use crate::error::{JobError, JobResult};
+use crate::exchange::{CHANNEL_CAPACITY, Element};
+use crate::job::{ChainSpec, ExchangeKind};
+use crate::operator::RestoredState;
+use crate::state::KeyGroups;
+
+/// The ends of one subtask's channels.
+#[derive(Debug, Default)]
+pub(crate) struct Wiring {
+    pub outputs: Vec<OutputEdge>,
+    pub senders: Vec<Sender<Element>>,
+    /// With the number of the input that each belongs to.
+    pub receivers: Vec<(usize, Receiver<Element>)>,
+}
+
+/// Connects all subtasks: per chain, per subtask.
+pub(crate) fn wire(chains: &[ChainSpec], parallelism: &[u32]) -> JobResult<Vec<Vec<Wiring>>> {
+    let mut wiring: Vec<Vec<Wiring>> =
+        parallelism.iter().map(|&subtasks| (0..subtasks).map(|_| Wiring::default()).collect()).collect();
+    for (consumer, chain) in chains.iter().enumerate() {
+        for (input, spec) in chain.inputs.iter().enumerate() {
+            if spec.from >= consumer {
+                return Err(JobError::new(format!("the chain `{}` reads from a chain that comes after it", chain.name)));
+            }
+            for producer in 0..parallelism[spec.from] {
+                let start = wiring[spec.from][producer as usize].senders.len();
+                for target in targets(spec.exchange, producer, parallelism[spec.from], parallelism[consumer]) {
+                    let (sender, receiver) = channel(CHANNEL_CAPACITY);
+                    wiring[spec.from][producer as usize].senders.push(sender);
+                    wiring[consumer][target as usize].receivers.push((input, receiver));
+                }
+                let from = &mut wiring[spec.from][producer as usize];
+                from.outputs.push(OutputEdge { edge: spec.edge, channels: start..from.senders.len() });
+            }
+        }
+    }
+    Ok(wiring)
+}
+
+fn targets(exchange: ExchangeKind, producer: u32, producers: u32, consumers: u32) -> std::ops::Range<u32> {
+    match exchange {
+        ExchangeKind::Forward if producers == consumers => producer..producer + 1,
+        _ => 0..consumers,
+    }
+}
+
+/// The state of a checkpoint, dealt out to the subtasks of each chain.
+#[derive(Debug)]
+pub(crate) struct Dealt {
+    pub states: Vec<Vec<RestoredState>>,
+    pub subtasks: Vec<Vec<SubtaskEntry>>,
+    /// Entries that the coordinator keeps: splits, enumerators, committables. With the index of the chain.
+    pub own: Vec<(usize, StateEntry)>,
+}
+
+/// Deals the entries of a checkpoint out: key groups by their range, items to the same subtask or, with another
+/// parallelism, in turn.
+pub(crate) fn deal(
+    chains: &[ChainSpec],
+    parallelism: &[u32],
+    max_parallelism: u32,
+    old: &[ChainEntry],
+    entries: Vec<StateEntry>,
+) -> JobResult<Dealt> {
+    let chain_of: HashMap<&str, usize> =
+        chains.iter().enumerate().flat_map(|(index, chain)| chain.uids.iter().map(move |&uid| (uid, index))).collect();
+    let groups = KeyGroups::new(max_parallelism);
+    let old: HashMap<&str, &ChainEntry> = old.iter().map(|chain| (chain.name.as_str(), chain)).collect();
+    let unchanged: Vec<bool> = chains
+        .iter()
+        .zip(parallelism)
+        .map(|(chain, &subtasks)| old.get(chain.name).is_some_and(|old| old.subtasks.len() == subtasks as usize))
+        .collect();
+    let mut dealt = Dealt {
+        states: parallelism.iter().map(|&subtasks| (0..subtasks).map(|_| RestoredState::new()).collect()).collect(),
+        subtasks: Vec::new(),
+        own: Vec::new(),
+    };
+    let mut turn: HashMap<(String, String), u32> = HashMap::new();
+    for entry in entries {
+        let Some(&chain) = chain_of.get(entry.uid.as_str()) else {
+            return Err(JobError::new(format!(
+                "the checkpoint has state of `{}`, which this job does not have\n  give the operator its old name with @id(\"{}\"), or \
+                 start from the beginning with --fresh",
+                entry.uid, entry.uid
+            )));
+        };
+        if entry.state.starts_with('#') {
+            dealt.own.push((chain, entry));
+            continue;
+        }
+        match entry.part {
+            Part::Group(group, bytes) => {
+                let subtask = groups.subtask(group, parallelism[chain]);
+                let states = &mut dealt.states[chain];
+                let last = states.len() - 1;
+                states[(subtask as usize).min(last)].add_group(&entry.uid, &entry.state, &entry.schema, group, bytes);
+            }
+            Part::Item(bytes) => {
+                let subtask = if unchanged[chain] {
+                    entry.subtask
+                } else {
+                    let turn = turn.entry((entry.uid.clone(), entry.state.clone())).or_default();
+                    *turn += 1;
+                    (*turn - 1) % parallelism[chain]
+                };
+                dealt.states[chain][subtask as usize].add_item(&entry.uid, &entry.state, &entry.schema, bytes);
+            }
+        }
+    }
+    for ((chain, &subtasks), unchanged) in chains.iter().zip(parallelism).zip(unchanged) {
+        dealt.subtasks.push(match old.get(chain.name) {
+            Some(old) if unchanged => old.subtasks.clone(),
+            // With another parallelism: finished if all were, and event time where the slowest was.
+            Some(old) => {
+                let finished = old.subtasks.iter().all(|subtask| subtask.finished);
+                let watermark = old.subtasks.iter().map(|subtask| subtask.watermark).min().unwrap_or(i64::MIN);
+                vec![SubtaskEntry { finished, watermark }; subtasks as usize]
+            }
+            None => vec![SubtaskEntry { finished: false, watermark: i64::MIN }; subtasks as usize],
+        });
+    }
+    Ok(dealt)
+}

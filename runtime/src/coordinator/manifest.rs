@@ -1,0 +1,178 @@
+//! The manifest of a checkpoint: written last, it makes the checkpoint valid. JSON, then a line with its own checksum.
+
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The version of everything in a checkpoint directory.
+pub(crate) const FORMAT: u64 = 1;
+
+/// What a checkpoint says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    pub job: String,
+    pub fingerprint: u64,
+    /// The id of the run, the same in all checkpoints of a run and its resumed continuations.
+    pub run: String,
+    pub checkpoint: u64,
+    pub max_parallelism: u32,
+    pub chains: Vec<ChainEntry>,
+    pub files: Vec<DataFile>,
+}
+
+/// One chain at the time of the checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChainEntry {
+    pub name: String,
+    /// Per subtask: whether its input had ended, and its watermark.
+    pub subtasks: Vec<SubtaskEntry>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SubtaskEntry {
+    pub finished: bool,
+    pub watermark: i64,
+}
+
+/// A data file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DataFile {
+    pub name: String,
+    pub size: u64,
+    pub xxh3: u64,
+}
+
+/// Why a manifest cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ManifestError {
+    /// Damaged: an older checkpoint may be whole.
+    Corrupt(String),
+    /// Written by a newer version.
+    Newer(u64),
+}
+
+impl Manifest {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let chains: Vec<Value> = self
+            .chains
+            .iter()
+            .map(|chain| {
+                let subtasks: Vec<Value> = chain
+                    .subtasks
+                    .iter()
+                    .map(|subtask| json!({ "finished": subtask.finished, "watermark": subtask.watermark }))
+                    .collect();
+                json!({ "name": chain.name, "subtasks": subtasks })
+            })
+            .collect();
+        let files: Vec<Value> = self
+            .files
+            .iter()
+            .map(|file| json!({ "name": file.name, "size": file.size, "xxh3": format!("{:016x}", file.xxh3) }))
+            .collect();
+        let json = json!({
+            "format": FORMAT,
+            "job": self.job,
+            "fingerprint": format!("{:016x}", self.fingerprint),
+            "run": self.run,
+            "checkpoint": self.checkpoint,
+            "max_parallelism": self.max_parallelism,
+            "chains": chains,
+            "files": files,
+        });
+        let mut bytes = json.to_string().into_bytes();
+        let checksum = xxh3_64(&bytes);
+        bytes.extend_from_slice(format!("\nxxh3 {checksum:016x}\n").as_bytes());
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, ManifestError> {
+        let corrupt = |what: &str| ManifestError::Corrupt(what.to_owned());
+        let text = std::str::from_utf8(bytes).map_err(|_| corrupt("it is not UTF-8"))?;
+        if text.is_empty() {
+            return Err(corrupt("it is empty"));
+        }
+        let (body, checksum) = text.split_once('\n').ok_or_else(|| corrupt("its end is missing"))?;
+        let checksum = checksum.strip_prefix("xxh3 ").and_then(|rest| rest.strip_suffix('\n'));
+        let checksum = checksum.ok_or_else(|| corrupt("its end is missing"))?;
+        if u64::from_str_radix(checksum, 16) != Ok(xxh3_64(body.as_bytes())) {
+            return Err(corrupt("its checksum is wrong"));
+        }
+        let json: Value = serde_json::from_str(body).map_err(|error| ManifestError::Corrupt(error.to_string()))?;
+        let format = json["format"].as_u64().ok_or_else(|| corrupt("it has no format version"))?;
+        if format > FORMAT {
+            return Err(ManifestError::Newer(format));
+        }
+        Manifest::from_json(&json).ok_or_else(|| corrupt("a field is missing"))
+    }
+
+    fn from_json(json: &Value) -> Option<Self> {
+        let chains = json["chains"].as_array()?.iter().map(|chain| {
+            let subtasks = chain["subtasks"].as_array()?.iter().map(|subtask| {
+                Some(SubtaskEntry { finished: subtask["finished"].as_bool()?, watermark: subtask["watermark"].as_i64()? })
+            });
+            Some(ChainEntry { name: chain["name"].as_str()?.to_owned(), subtasks: subtasks.collect::<Option<_>>()? })
+        });
+        let files = json["files"].as_array()?.iter().map(|file| {
+            Some(DataFile {
+                name: file["name"].as_str()?.to_owned(),
+                size: file["size"].as_u64()?,
+                xxh3: u64::from_str_radix(file["xxh3"].as_str()?, 16).ok()?,
+            })
+        });
+        Some(Manifest {
+            job: json["job"].as_str()?.to_owned(),
+            fingerprint: u64::from_str_radix(json["fingerprint"].as_str()?, 16).ok()?,
+            run: json["run"].as_str()?.to_owned(),
+            checkpoint: json["checkpoint"].as_u64()?,
+            max_parallelism: u32::try_from(json["max_parallelism"].as_u64()?).ok()?,
+            chains: chains.collect::<Option<_>>()?,
+            files: files.collect::<Option<_>>()?,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(crate) fn sample() -> Manifest {
+        Manifest {
+            job: "flight_delays".into(),
+            fingerprint: 0xfeed_0000_0000_0001,
+            run: "r1".into(),
+            checkpoint: 12,
+            max_parallelism: 128,
+            chains: vec![ChainEntry {
+                name: "flights".into(),
+                subtasks: vec![SubtaskEntry { finished: true, watermark: i64::MIN }],
+            }],
+            files: vec![DataFile { name: "flights-0.state".into(), size: 10, xxh3: u64::MAX }],
+        }
+    }
+
+    #[test]
+    fn a_manifest_survives_its_encoding() {
+        assert_eq!(Manifest::from_bytes(&sample().to_bytes()), Ok(sample()));
+    }
+
+    #[test]
+    fn any_damage_is_noticed() {
+        let bytes = sample().to_bytes();
+        for len in 0..bytes.len() {
+            assert!(matches!(Manifest::from_bytes(&bytes[..len]), Err(ManifestError::Corrupt(_))), "cut at {len}");
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert!(Manifest::from_bytes(&damaged).is_err(), "a bit flipped at {at}");
+        }
+    }
+
+    #[test]
+    fn a_newer_format_is_recognised() {
+        let text = String::from_utf8(sample().to_bytes()).unwrap();
+        let body = text.lines().next().unwrap().replace("\"format\":1", "\"format\":2");
+        let newer = format!("{body}\nxxh3 {:016x}\n", xxh3_64(body.as_bytes()));
+        assert_eq!(Manifest::from_bytes(newer.as_bytes()), Err(ManifestError::Newer(2)));
+    }
+}

@@ -1,0 +1,13 @@
+//! The coordinator of a job: starts its tasks, assigns splits, takes checkpoints, commits sinks, and ends or restarts the job.
+
+mod attempt;
+mod checkpointing;
+mod commit;
+mod layout;
+mod manifest;
+mod run;
+mod state;
+mod storage;
+
+pub(crate) use run::{RunEnd, RunSettings, run};
+pub(crate) use state::{StateEntry, entries_of};

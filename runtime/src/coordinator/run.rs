@@ -1,0 +1,137 @@
+//! A run of a job: attempts, one after the other, until it ends, is stopped, or fails for good.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::attempt::{Attempt, AttemptEnd};
+use super::storage::{CheckpointStore, Found};
+use crate::error::{ErrorKind, JobError, JobResult};
+use crate::job::Job;
+use crate::params::ParamValues;
+use crate::progress::Board;
+use crate::restart::RestartStrategy;
+
+/// A job with everything that the command line and the environment say about this run.
+#[derive(Debug)]
+pub(crate) struct RunSettings {
+    pub job: Job,
+    pub params: ParamValues,
+    /// Per chain.
+    pub parallelism: Vec<u32>,
+    pub max_parallelism: u32,
+    /// None: no checkpoints.
+    pub checkpoint_directory: Option<String>,
+    /// None: only when the job ends or is stopped.
+    pub checkpoint_interval: Option<Duration>,
+    pub retain: usize,
+    /// Forget checkpoints.
+    pub fresh: bool,
+    pub replace: bool,
+    pub quiet: bool,
+}
+
+/// How a run ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RunEnd {
+    Finished,
+    /// Stopped on request. With the directory of the checkpoint to resume from, where there is one.
+    Stopped(Option<String>),
+}
+
+/// Runs the job.
+pub(crate) async fn run(mut settings: RunSettings, board: Arc<Board>, mut stop: watch::Receiver<bool>) -> JobResult<RunEnd> {
+    let store = match &settings.checkpoint_directory {
+        Some(directory) => Some(Arc::new(CheckpointStore::open(directory)?)),
+        None => None,
+    };
+    if let Some(store) = &store
+        && settings.fresh
+    {
+        store.clear().await?;
+    }
+    let mut strategy = RestartStrategy::new(settings.job.restart, store.is_some());
+    let mut run = new_run_id();
+    let mut first_checkpoint = 1;
+    let mut announced = false;
+    loop {
+        let found = look_up(store.as_deref(), settings.job.name).await?;
+        for warning in &found.warnings {
+            notice(&format!("warning: a checkpoint cannot be used and the one before it is taken: {warning}"));
+        }
+        first_checkpoint = first_checkpoint.max(found.highest + 1);
+        if let Some(checkpoint) = &found.checkpoint {
+            run.clone_from(&checkpoint.manifest.run);
+            // The number of key groups cannot change: keep the one that the state was written with.
+            settings.max_parallelism = checkpoint.manifest.max_parallelism;
+            if !announced {
+                notice(&format!("{}: resuming from checkpoint {}", settings.job.name, checkpoint.manifest.checkpoint));
+            }
+        }
+        announced = true;
+        check_parallelism(&settings)?;
+        let outcome =
+            match Attempt::start(&settings, store.clone(), found.checkpoint, first_checkpoint, &run, board.clone()).await {
+                Ok(attempt) => attempt.run(&mut stop).await,
+                Err(error) => Err(error),
+            };
+        let error = match outcome {
+            Ok(AttemptEnd::Finished) => return Ok(RunEnd::Finished),
+            Ok(AttemptEnd::Stopped(_)) => {
+                return Ok(RunEnd::Stopped(store.map(|store| store.directory().display().to_string())));
+            }
+            Err(error) => error,
+        };
+        if error.kind() != ErrorKind::Transient || *stop.borrow() {
+            return Err(error);
+        }
+        let Some(delay) = strategy.after_failure(Instant::now()) else { return Err(error) };
+        notice(&format!(
+            "{}: failed: {error}\n{}: restarting in {:.1} s (failure {})",
+            settings.job.name,
+            settings.job.name,
+            delay.as_secs_f64(),
+            strategy.failures()
+        ));
+        tokio::select! {
+            () = tokio::time::sleep(delay) => {}
+            _ = stop.wait_for(|&stop| stop) => return Err(error),
+        }
+    }
+}
+
+async fn look_up(store: Option<&CheckpointStore>, job: &str) -> JobResult<Found> {
+    match store {
+        Some(store) => store.latest(job).await,
+        None => Ok(Found { checkpoint: None, highest: 0, warnings: Vec::new() }),
+    }
+}
+
+fn check_parallelism(settings: &RunSettings) -> JobResult<()> {
+    match settings.parallelism.iter().find(|&&subtasks| subtasks == 0 || subtasks > settings.max_parallelism) {
+        None => Ok(()),
+        Some(0) => Err(JobError::usage("the parallelism must be at least 1")),
+        Some(subtasks) => Err(JobError::usage(format!(
+            "the parallelism {subtasks} is more than the job's max_parallelism of {}",
+            settings.max_parallelism
+        ))),
+    }
+}
+
+/// A line for people, in the way of a status line.
+fn notice(text: &str) {
+    use std::io::{IsTerminal, Write};
+    let mut stderr = std::io::stderr();
+    let clear = if stderr.is_terminal() { "\r\x1b[K" } else { "" };
+    let _ = writeln!(stderr, "{clear}{text}");
+}
+
+/// An id that no other run has.
+fn new_run_id() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.write_i64(crate::task::now_micros());
+    format!("{:016x}", hasher.finish())
+}

@@ -1,0 +1,385 @@
+//! Checkpoints in a directory, through an object store: data files first, the checksummed manifest last.
+//!
+//! A folder without a manifest was never completed and counts for nothing. A damaged one is reported and the checkpoint
+//! before it is used; if none is whole the job refuses to start rather than to begin anew in silence.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::TryStreamExt;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as StorePath;
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::manifest::{DataFile, Manifest, ManifestError};
+use super::state::{StateEntry, decode_entries, encode_entries};
+use crate::error::{JobError, JobResult};
+
+const MANIFEST: &str = "manifest.json";
+const FOLDER: &str = "checkpoint-";
+
+/// A checkpoint, read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    pub manifest: Manifest,
+    pub entries: Vec<StateEntry>,
+}
+
+/// What was found in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The newest whole checkpoint.
+    pub checkpoint: Option<Checkpoint>,
+    /// The highest number ever used here.
+    pub highest: u64,
+    /// What was wrong with newer ones, for people.
+    pub warnings: Vec<String>,
+}
+
+/// The checkpoints of one job.
+#[derive(Debug)]
+pub(crate) struct CheckpointStore {
+    store: Arc<dyn ObjectStore>,
+    directory: PathBuf,
+    /// Held for the life of the process: a second process on the same directory is kept out.
+    _lock: File,
+}
+
+impl CheckpointStore {
+    /// Opens a directory, makes it where it is missing, and locks it.
+    pub(crate) fn open(directory: &str) -> JobResult<Self> {
+        let path = PathBuf::from(directory.strip_prefix("file://").unwrap_or(directory));
+        let io = |what: &str, error: &std::io::Error| {
+            JobError::io(format_args!("cannot {what} the checkpoint directory `{}`", path.display()), error).permanent()
+        };
+        std::fs::create_dir_all(&path).map_err(|error| io("create", &error))?;
+        let lock = File::create(path.join(".lock")).map_err(|error| io("write to", &error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => {
+                return Err(JobError::new(format!(
+                    "another process is running with the checkpoint directory `{}`; wait for it, stop it, or give this one another \
+                     directory (--checkpoint-dir)",
+                    path.display()
+                )));
+            }
+            Err(std::fs::TryLockError::Error(error)) => return Err(io("lock", &error)),
+        }
+        let store = LocalFileSystem::new_with_prefix(&path)
+            .map_err(|error| JobError::new(format!("cannot open the checkpoint directory `{}`: {error}", path.display())))?
+            .with_fsync(true);
+        Ok(CheckpointStore { store: Arc::new(store), directory: path, _lock: lock })
+    }
+
+    /// Where it is.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Writes a checkpoint: the entries of each part to one data file, then the manifest.
+    pub(crate) async fn write(&self, mut manifest: Manifest, parts: Vec<(String, Vec<StateEntry>)>) -> JobResult<()> {
+        let folder = folder_of(manifest.checkpoint);
+        for (name, entries) in parts {
+            let bytes = encode_entries(&entries);
+            manifest.files.push(DataFile { name: name.clone(), size: bytes.len() as u64, xxh3: xxh3_64(&bytes) });
+            self.put(&format!("{folder}/{name}"), bytes).await?;
+        }
+        self.put(&format!("{folder}/{MANIFEST}"), manifest.to_bytes()).await
+    }
+
+    async fn put(&self, path: &str, bytes: Vec<u8>) -> JobResult<()> {
+        let target = StorePath::from(path);
+        self.store.put(&target, PutPayload::from(bytes)).await.map_err(|error| {
+            JobError::transient(format!("cannot write `{}`: {}", self.directory.join(path).display(), root_cause(&error)))
+        })?;
+        Ok(())
+    }
+
+    async fn get(&self, path: &str) -> Result<Vec<u8>, object_store::Error> {
+        let bytes = self.store.get(&StorePath::from(path)).await?.bytes().await?;
+        Ok(bytes.to_vec())
+    }
+
+    /// The newest whole checkpoint of this job. An error when there are checkpoints and none can be used.
+    pub(crate) async fn latest(&self, job: &str) -> JobResult<Found> {
+        let mut ids = self.ids().await?;
+        ids.sort_unstable();
+        let mut found = Found { checkpoint: None, highest: ids.last().copied().unwrap_or(0), warnings: Vec::new() };
+        for &id in ids.iter().rev() {
+            match self.read(id, job).await {
+                Ok(Some(checkpoint)) => {
+                    found.checkpoint = Some(checkpoint);
+                    return Ok(found);
+                }
+                Ok(None) => {}
+                Err(ReadError::Damaged(reason)) => found.warnings.push(reason),
+                Err(ReadError::Refused(reason)) => return Err(JobError::new(reason)),
+            }
+        }
+        if found.warnings.is_empty() {
+            return Ok(found);
+        }
+        Err(JobError::new(format!(
+            "no checkpoint in `{}` can be used:\n  {}\n  repair it, or start from the beginning with --fresh",
+            self.directory.display(),
+            found.warnings.join("\n  ")
+        )))
+    }
+
+    /// The numbers of all checkpoint folders, complete or not.
+    async fn ids(&self) -> JobResult<Vec<u64>> {
+        let listed = self.store.list_with_delimiter(None).await.map_err(|error| {
+            JobError::new(format!("cannot read the checkpoint directory `{}`: {}", self.directory.display(), root_cause(&error)))
+        })?;
+        let id = |folder: &StorePath| folder.filename()?.strip_prefix(FOLDER)?.parse().ok();
+        Ok(listed.common_prefixes.iter().filter_map(id).collect())
+    }
+
+    async fn read(&self, id: u64, job: &str) -> Result<Option<Checkpoint>, ReadError> {
+        let folder = folder_of(id);
+        let shown = |name: &str| self.directory.join(&folder).join(name).display().to_string();
+        let bytes = match self.get(&format!("{folder}/{MANIFEST}")).await {
+            Ok(bytes) => bytes,
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(error) => {
+                return Err(ReadError::Damaged(format!("`{}` cannot be read: {}", shown(MANIFEST), root_cause(&error))));
+            }
+        };
+        let manifest = match Manifest::from_bytes(&bytes) {
+            Ok(manifest) => manifest,
+            Err(ManifestError::Corrupt(reason)) => {
+                return Err(ReadError::Damaged(format!("`{}` is damaged: {reason}", shown(MANIFEST))));
+            }
+            Err(ManifestError::Newer(version)) => {
+                return Err(ReadError::Refused(format!(
+                    "`{}` was written by a newer version (format {version}, this one knows {}); build the job with that version, or \
+                     start from the beginning with --fresh",
+                    shown(MANIFEST),
+                    super::manifest::FORMAT
+                )));
+            }
+        };
+        if manifest.job != job {
+            return Err(ReadError::Refused(format!(
+                "the checkpoint directory `{}` belongs to the job `{}`, this is `{job}`; give it a directory of its own (--checkpoint-dir)",
+                self.directory.display(),
+                manifest.job
+            )));
+        }
+        let mut entries = Vec::new();
+        for file in &manifest.files {
+            let bytes = self.get(&format!("{folder}/{}", file.name)).await.map_err(|error| {
+                let reason = match error {
+                    object_store::Error::NotFound { .. } => "is missing".to_owned(),
+                    error => format!("cannot be read: {}", root_cause(&error)),
+                };
+                ReadError::Damaged(format!("`{}` {reason}", shown(&file.name)))
+            })?;
+            let damaged = |reason: &str| ReadError::Damaged(format!("`{}` is damaged: {reason}", shown(&file.name)));
+            if bytes.len() as u64 != file.size {
+                return Err(damaged(&format!("{} bytes, should be {}", bytes.len(), file.size)));
+            }
+            if xxh3_64(&bytes) != file.xxh3 {
+                return Err(damaged("its checksum is wrong"));
+            }
+            entries.extend(decode_entries(&bytes).map_err(|error| damaged(error.message()))?);
+        }
+        Ok(Some(Checkpoint { manifest, entries }))
+    }
+
+    /// Removes all checkpoints but the newest `retain` up to `newest`, and what never completed before it.
+    pub(crate) async fn retain(&self, newest: u64, retain: usize) -> JobResult<()> {
+        let mut ids: Vec<_> = self.ids().await?.into_iter().filter(|&id| id < newest).collect();
+        ids.sort_unstable_by(|a, b| b.cmp(a));
+        let mut kept = 1;
+        for id in ids {
+            let manifest = StorePath::from(format!("{}/{MANIFEST}", folder_of(id)));
+            if kept < retain && self.store.head(&manifest).await.is_ok() {
+                kept += 1;
+            } else {
+                self.remove(id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes all checkpoints.
+    pub(crate) async fn clear(&self) -> JobResult<()> {
+        let mut ids = self.ids().await?;
+        ids.sort_unstable();
+        for id in ids {
+            self.remove(id).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes one checkpoint, its manifest first: half a removal leaves nothing that looks whole.
+    async fn remove(&self, id: u64) -> JobResult<()> {
+        let folder = folder_of(id);
+        let failed = |error: object_store::Error| {
+            JobError::transient(format!("cannot remove `{}`: {}", self.directory.join(&folder).display(), root_cause(&error)))
+        };
+        match self.store.delete(&StorePath::from(format!("{folder}/{MANIFEST}"))).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+            Err(error) => return Err(failed(error)),
+        }
+        let prefix = StorePath::from(folder.as_str());
+        let files: Vec<_> = self.store.list(Some(&prefix)).try_collect().await.map_err(failed)?;
+        for file in files {
+            match self.store.delete(&file.location).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        let _ = std::fs::remove_dir_all(self.directory.join(&folder));
+        Ok(())
+    }
+}
+
+enum ReadError {
+    /// An older checkpoint may be whole.
+    Damaged(String),
+    /// Using an older one would be wrong.
+    Refused(String),
+}
+
+fn folder_of(id: u64) -> String {
+    format!("{FOLDER}{id:06}")
+}
+
+/// The innermost cause of a store's error: the operating system's words.
+fn root_cause(error: &object_store::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::manifest::tests::sample;
+    use super::super::state::Part;
+    use super::*;
+
+    fn manifest(checkpoint: u64) -> Manifest {
+        Manifest { checkpoint, files: Vec::new(), ..sample() }
+    }
+
+    fn parts(checkpoint: u64) -> Vec<(String, Vec<StateEntry>)> {
+        let entry = |part| StateEntry { uid: "u".into(), state: "s".into(), schema: "int64".into(), subtask: 0, part };
+        vec![
+            ("a.state".to_owned(), vec![entry(Part::Group(3, checkpoint.to_le_bytes().to_vec()))]),
+            ("b.state".to_owned(), vec![entry(Part::Item(vec![7; 100]))]),
+        ]
+    }
+
+    /// A store with the checkpoints 1 and 2, then damaged.
+    async fn damaged(damage: impl FnOnce(&Path)) -> (tempfile::TempDir, JobResult<Found>) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = CheckpointStore::open(directory.path().to_str().unwrap()).unwrap();
+        store.write(manifest(1), parts(1)).await.unwrap();
+        store.write(manifest(2), parts(2)).await.unwrap();
+        damage(&directory.path().join("checkpoint-000002"));
+        let found = store.latest("flight_delays").await;
+        (directory, found)
+    }
+
+    fn number(found: &JobResult<Found>) -> Option<u64> {
+        found.as_ref().ok()?.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint)
+    }
+
+    #[tokio::test]
+    async fn the_newest_whole_checkpoint_is_found() {
+        let (_directory, found) = damaged(|_| {}).await;
+        assert_eq!(number(&found), Some(2));
+        let found = found.unwrap();
+        assert_eq!(found.warnings, [""; 0]);
+        assert_eq!(found.checkpoint.unwrap().entries.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_damaged_checkpoint_is_reported_and_the_one_before_is_used() {
+        let flip = |path: PathBuf| {
+            let mut bytes = std::fs::read(&path).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            std::fs::write(&path, bytes).unwrap();
+        };
+        let cut = |path: PathBuf| {
+            let bytes = std::fs::read(&path).unwrap();
+            std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        };
+        let cases: [(&str, Box<dyn FnOnce(&Path)>); 6] = [
+            ("a.state` is damaged: its checksum is wrong", Box::new(|folder| flip(folder.join("a.state")))),
+            ("b.state` is damaged: 1", Box::new(|folder| cut(folder.join("b.state")))),
+            ("b.state` is missing", Box::new(|folder| std::fs::remove_file(folder.join("b.state")).unwrap())),
+            ("manifest.json` is damaged: its checksum", Box::new(|folder| flip(folder.join(MANIFEST)))),
+            ("manifest.json` is damaged: its end", Box::new(|folder| cut(folder.join(MANIFEST)))),
+            ("manifest.json` is damaged: it is empty", Box::new(|folder| std::fs::write(folder.join(MANIFEST), "").unwrap())),
+        ];
+        for (expected, damage) in cases {
+            let (_directory, found) = damaged(damage).await;
+            assert_eq!(number(&found), Some(1), "{expected}");
+            let warnings = found.unwrap().warnings;
+            assert!(warnings.len() == 1 && warnings[0].contains(expected), "{expected}: {warnings:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_checkpoint_that_never_completed_counts_for_nothing() {
+        let (_directory, found) = damaged(|folder| std::fs::remove_file(folder.join(MANIFEST)).unwrap()).await;
+        assert_eq!(number(&found), Some(1));
+        let found = found.unwrap();
+        assert_eq!((found.warnings.len(), found.highest), (0, 2), "no warning, but its number is not used again");
+    }
+
+    #[tokio::test]
+    async fn nothing_whole_is_no_silent_start_from_the_beginning() {
+        let (_directory, found) = damaged(|folder| {
+            std::fs::write(folder.join(MANIFEST), "").unwrap();
+            std::fs::write(folder.with_file_name("checkpoint-000001").join(MANIFEST), "{").unwrap();
+        })
+        .await;
+        let message = found.unwrap_err().message().to_owned();
+        assert!(message.contains("checkpoint-000001") && message.contains("--fresh"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn another_jobs_checkpoints_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = CheckpointStore::open(directory.path().to_str().unwrap()).unwrap();
+        assert_eq!(store.latest("x").await.unwrap(), Found { checkpoint: None, highest: 0, warnings: Vec::new() });
+        store.write(manifest(1), parts(1)).await.unwrap();
+        let message = store.latest("other").await.unwrap_err().message().to_owned();
+        assert!(message.contains("belongs to the job `flight_delays`"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn a_second_process_is_kept_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().to_str().unwrap();
+        let first = CheckpointStore::open(path).unwrap();
+        assert!(CheckpointStore::open(path).unwrap_err().message().contains("another process"));
+        drop(first);
+        assert!(CheckpointStore::open(path).is_ok());
+    }
+
+    #[tokio::test]
+    async fn old_checkpoints_go_and_the_newest_stay() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = CheckpointStore::open(directory.path().to_str().unwrap()).unwrap();
+        for id in 1..=4 {
+            store.write(manifest(id), parts(id)).await.unwrap();
+        }
+        std::fs::remove_file(directory.path().join("checkpoint-000003").join(MANIFEST)).unwrap();
+        store.retain(4, 2).await.unwrap();
+        let mut ids = store.ids().await.unwrap();
+        ids.sort_unstable();
+        assert_eq!(ids, [2, 4], "3 never completed");
+        store.clear().await.unwrap();
+        assert_eq!(store.ids().await.unwrap(), [0; 0]);
+    }
+}

@@ -1,0 +1,223 @@
+//! What a person sees of a running job: a status line on a terminal, and a summary at the end.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::task::{StatusSnapshot, TaskId, TaskStatus};
+use crate::value::Timestamp;
+
+/// The counters of a run, from all its tasks.
+#[derive(Debug)]
+pub(crate) struct Board {
+    started: Instant,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    tasks: Vec<(TaskId, Arc<TaskStatus>)>,
+    attempts: u32,
+    checkpoints: u64,
+    last_checkpoint: Option<(u64, Duration)>,
+}
+
+/// Sums over all tasks.
+#[derive(Clone, Debug, Default)]
+struct Totals {
+    /// Rows by source and by sink, in the order of the job.
+    sources: Vec<(String, u64)>,
+    sinks: Vec<(String, u64)>,
+    /// Records left out: by source and reason, with the first.
+    rejects: BTreeMap<(String, String), (u64, String)>,
+    /// Rows that came too late, by operator.
+    late: BTreeMap<String, u64>,
+    watermark: Option<i64>,
+}
+
+impl Board {
+    pub(crate) fn new() -> Self {
+        Board { started: Instant::now(), inner: Mutex::default() }
+    }
+
+    /// Tasks of an earlier attempt count no more.
+    pub(crate) fn begin_attempt(&self) {
+        let mut inner = self.lock();
+        inner.tasks.clear();
+        inner.attempts += 1;
+    }
+
+    pub(crate) fn status_of(&self, task: TaskId) -> Arc<TaskStatus> {
+        let status = Arc::new(TaskStatus::default());
+        self.lock().tasks.push((task, status.clone()));
+        status
+    }
+
+    pub(crate) fn checkpoint_completed(&self, id: u64, took: Duration) {
+        let mut inner = self.lock();
+        inner.checkpoints += 1;
+        inner.last_checkpoint = Some((id, took));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn totals(&self) -> Totals {
+        let statuses: Vec<StatusSnapshot> = self.lock().tasks.iter().map(|(_, status)| status.read()).collect();
+        let mut totals = Totals::default();
+        for status in statuses {
+            if let Some(source) = &status.report.source {
+                add(&mut totals.sources, &source.name, source.rows);
+                for reject in &source.rejects {
+                    let key = (source.name.to_string(), reject.reason.to_owned());
+                    totals.rejects.entry(key).or_insert_with(|| (0, reject.first.clone())).0 += reject.count;
+                }
+                if !status.ended {
+                    totals.watermark = Some(totals.watermark.map_or(status.watermark, |least| least.min(status.watermark)));
+                }
+            }
+            for operator in &status.report.operators {
+                if operator.uid.starts_with("sink/") {
+                    add(&mut totals.sinks, &operator.name, operator.rows_in);
+                }
+                if operator.skipped > 0 {
+                    let first = operator.first_error.clone().unwrap_or_default();
+                    let key = (operator.name.to_string(), "an expression has no value".to_owned());
+                    totals.rejects.entry(key).or_insert_with(|| (0, first)).0 += operator.skipped;
+                }
+                if operator.late > 0 {
+                    *totals.late.entry(operator.name.to_string()).or_default() += operator.late;
+                }
+            }
+        }
+        totals
+    }
+
+    /// The status line.
+    fn line(&self) -> String {
+        let totals = self.totals();
+        let (rows_in, rows_out) = (sum(&totals.sources), sum(&totals.sinks));
+        let mut line = format!(
+            "{:.0} s | {} in | {} out | {}/s",
+            self.started.elapsed().as_secs_f64(),
+            grouped(rows_in),
+            grouped(rows_out),
+            grouped(rate(rows_in, self.started.elapsed()))
+        );
+        if let Some(watermark) = totals.watermark.filter(|&watermark| watermark > i64::MIN && watermark < i64::MAX) {
+            let _ = write!(line, " | at {}", Timestamp(watermark));
+        }
+        let inner = self.lock();
+        if let Some((id, took)) = inner.last_checkpoint {
+            let _ = write!(line, " | checkpoint {id} ({} ms)", took.as_millis());
+        }
+        if inner.attempts > 1 {
+            let _ = write!(line, " | restarts {}", inner.attempts - 1);
+        }
+        line
+    }
+
+    /// What was done, when all is over.
+    pub(crate) fn summary(&self, job: &str, how: &str) -> String {
+        let totals = self.totals();
+        let elapsed = self.started.elapsed();
+        let mut text = format!("{job}: {how} in {:.2} s", elapsed.as_secs_f64());
+        for (name, rows) in &totals.sources {
+            let _ = write!(text, "\n  {name}: {} rows read ({}/s)", grouped(*rows), grouped(rate(*rows, elapsed)));
+        }
+        for (name, rows) in &totals.sinks {
+            let _ = write!(text, "\n  {name}: {} rows written", grouped(*rows));
+        }
+        for ((name, reason), (count, first)) in &totals.rejects {
+            let _ = write!(text, "\n  {name}: {} skipped: {reason}; the first: {first}", grouped(*count));
+        }
+        for (name, count) in &totals.late {
+            let _ = write!(text, "\n  {name}: {} rows came too late and were dropped", grouped(*count));
+        }
+        let inner = self.lock();
+        if let Some((_, took)) = inner.last_checkpoint {
+            let _ = write!(text, "\n  {} checkpoints, the last took {} ms", inner.checkpoints, took.as_millis());
+        }
+        if inner.attempts > 1 {
+            let _ = write!(text, "\n  {} restarts (counts are those since the last)", inner.attempts - 1);
+        }
+        text
+    }
+}
+
+fn add(list: &mut Vec<(String, u64)>, name: &str, rows: u64) {
+    match list.iter_mut().find(|(known, _)| known == name) {
+        Some((_, sum)) => *sum += rows,
+        None => list.push((name.to_owned(), rows)),
+    }
+}
+
+fn sum(list: &[(String, u64)]) -> u64 {
+    list.iter().map(|(_, rows)| rows).sum()
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
+fn rate(rows: u64, elapsed: Duration) -> u64 {
+    (rows as f64 / elapsed.as_secs_f64().max(0.001)) as u64
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The status line, redrawn on a terminal until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Ticker {
+    stop: Option<Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Ticker {
+    /// Starts it when standard error is a terminal.
+    pub(crate) fn start(board: Arc<Board>, quiet: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Ticker { stop: None, thread: None };
+        }
+        let (stop, stopped) = channel();
+        let thread = std::thread::spawn(move || {
+            while stopped.recv_timeout(Duration::from_millis(250)) == Err(RecvTimeoutError::Timeout) {
+                let line: String = board.line().chars().take(110).collect();
+                let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+            }
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        });
+        Ticker { stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(["0", "999", "1,000", "1,234,567"], [0, 999, 1000, 1_234_567].map(grouped).each_ref().map(String::as_str));
+    }
+}

@@ -1,0 +1,334 @@
+//! The loop of a task.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, watch};
+
+use super::message::{Ack, TaskId, TaskMessage, TaskReport};
+use super::status::{PublishClock, StatusSnapshot, TaskStatus};
+use crate::chain::{Chain, ChainReport};
+use crate::coordinator::entries_of;
+use crate::error::{JobError, JobResult};
+use crate::exchange::{Element, Gate, GateEvent, Outbox, OutboxHandle};
+use crate::operator::{RestoredState, SnapshotBuilder};
+use crate::source::ReaderStatus;
+use crate::time::Watermark;
+
+/// A subtask of a chain, ready to run.
+pub(crate) struct Task {
+    pub id: TaskId,
+    pub chain: Box<dyn Chain>,
+    /// None: a source.
+    pub gate: Option<Gate>,
+    pub outbox: OutboxHandle,
+    pub sender: Outbox,
+    pub messages: mpsc::UnboundedReceiver<TaskMessage>,
+    pub reports: mpsc::UnboundedSender<(TaskId, TaskReport)>,
+    pub cancel: watch::Receiver<bool>,
+    /// How long a partial batch may wait; None: until it is full.
+    pub buffer_timeout: Option<Duration>,
+    pub status: Arc<TaskStatus>,
+    pub restored: RestoredState,
+    /// Where event time was at the restored checkpoint.
+    pub watermark: i64,
+    /// The input had ended at the restored checkpoint: nothing is left to do.
+    pub finished: bool,
+}
+
+/// Why a task ended before its time.
+#[derive(Debug)]
+pub(crate) enum TaskFailure {
+    /// Others failed, or the job stops.
+    Cancelled,
+    Failed(JobError),
+}
+
+impl From<JobError> for TaskFailure {
+    fn from(error: JobError) -> Self {
+        TaskFailure::Failed(error)
+    }
+}
+
+enum Event {
+    Cancelled,
+    /// None: the coordinator needs this task no more.
+    Message(Option<TaskMessage>),
+    FlushDue,
+    ClockDue,
+    Input(GateEvent),
+    Source(JobResult<ReaderStatus>),
+}
+
+/// What the loop keeps track of.
+struct Progress {
+    ended: bool,
+    /// A source that has asked for a split and waits for the answer.
+    waiting_for_split: bool,
+    /// A source that has sent the barrier of the last checkpoint.
+    paused: bool,
+    /// The newest checkpoint that the coordinator asked for, and the newest taken.
+    triggered: u64,
+    taken: u64,
+    watermark: i64,
+    flush_at: Option<Instant>,
+    clock: PublishClock,
+}
+
+impl Task {
+    /// Runs until the coordinator lets go of the task, or a failure.
+    pub(crate) async fn run(mut self) -> Result<(), TaskFailure> {
+        let mut progress = Progress {
+            ended: false,
+            waiting_for_split: false,
+            paused: false,
+            triggered: 0,
+            taken: 0,
+            watermark: self.watermark,
+            flush_at: None,
+            clock: PublishClock::new(),
+        };
+        self.chain.restore(&std::mem::take(&mut self.restored))?;
+        if self.finished {
+            self.end(&mut progress)?;
+        } else if self.watermark > i64::MIN {
+            if let Some(gate) = &mut self.gate {
+                gate.restore_watermark(self.watermark);
+            }
+            self.chain.watermark(Watermark(self.watermark))?;
+        }
+        loop {
+            self.send(&mut progress).await?;
+            let event = self.next_event(&progress).await;
+            let input = matches!(event, Event::Input(_) | Event::Source(_));
+            match event {
+                Event::Cancelled => return Err(TaskFailure::Cancelled),
+                Event::Message(None) => return Ok(()),
+                Event::Message(Some(message)) => self.message(message, &mut progress)?,
+                Event::FlushDue => {
+                    progress.flush_at = None;
+                    self.chain.flush()?;
+                }
+                Event::ClockDue => self.chain.processing_time(now_micros())?,
+                Event::Input(event) => self.input(event, &mut progress)?,
+                Event::Source(status) => self.source_status(status?, &mut progress)?,
+            }
+            if input {
+                self.after_input(&mut progress);
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    /// Sends what the last step put out. Backpressure waits here.
+    async fn send(&mut self, progress: &mut Progress) -> Result<(), TaskFailure> {
+        tokio::select! {
+            biased;
+            sent = self.sender.send_all() => sent.map_err(|_| TaskFailure::Cancelled)?,
+            _ = self.cancel.wait_for(|&cancelled| cancelled) => return Err(TaskFailure::Cancelled),
+        }
+        if progress.ended && progress.triggered > progress.taken {
+            self.take_checkpoint(progress.triggered, progress)?;
+        }
+        Ok(())
+    }
+
+    async fn next_event(&mut self, progress: &Progress) -> Event {
+        let clock_due = if progress.ended { None } else { self.chain.next_processing_time() };
+        let flush_due = if progress.ended { None } else { progress.flush_at };
+        let reads = !progress.ended && !progress.paused && !progress.waiting_for_split;
+        let gate = self.gate.as_mut();
+        let chain = &mut self.chain;
+        let input = async {
+            match gate {
+                Some(gate) => Event::Input(gate.next().await),
+                None if reads => {
+                    let mut clock_told = false;
+                    let polled = std::future::poll_fn(|cx| {
+                        if !clock_told {
+                            clock_told = true;
+                            if let Err(error) = chain.processing_time(now_micros()) {
+                                return std::task::Poll::Ready(Err(error));
+                            }
+                        }
+                        match chain.source() {
+                            Some(source) => source.poll(cx),
+                            None => std::task::Poll::Ready(Err(JobError::new("a chain without input is no source"))),
+                        }
+                    });
+                    Event::Source(polled.await)
+                }
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = self.cancel.wait_for(|&cancelled| cancelled) => Event::Cancelled,
+            message = self.messages.recv() => Event::Message(message),
+            () = until(flush_due) => Event::FlushDue,
+            () = until_micros(clock_due) => Event::ClockDue,
+            event = input => event,
+        }
+    }
+
+    fn message(&mut self, message: TaskMessage, progress: &mut Progress) -> JobResult<()> {
+        match message {
+            TaskMessage::AddSplits(splits) => {
+                progress.waiting_for_split = false;
+                self.with_source(|source| source.add_splits(&splits))
+            }
+            TaskMessage::NoMoreSplits => {
+                progress.waiting_for_split = false;
+                self.with_source(|source| {
+                    source.no_more_splits();
+                    Ok(())
+                })
+            }
+            TaskMessage::HoldWatermark(hold) => self.with_source(|source| {
+                source.hold_watermark(hold);
+                Ok(())
+            }),
+            TaskMessage::SourceEvent(event) => self.with_source(|source| source.source_event(&event)),
+            TaskMessage::Trigger { checkpoint, pause } => {
+                progress.triggered = checkpoint;
+                progress.paused |= pause;
+                if self.gate.is_none() && !progress.ended {
+                    self.take_checkpoint(checkpoint, progress)?;
+                }
+                Ok(())
+            }
+            TaskMessage::Complete(checkpoint) => self.chain.checkpoint_complete(checkpoint),
+        }
+    }
+
+    fn with_source(&mut self, act: impl FnOnce(&mut dyn crate::chain::SourceTask) -> JobResult<()>) -> JobResult<()> {
+        match self.chain.source() {
+            Some(source) => act(source),
+            None => Ok(()),
+        }
+    }
+
+    fn input(&mut self, event: GateEvent, progress: &mut Progress) -> Result<(), TaskFailure> {
+        match event {
+            GateEvent::Batch { input, batch } => {
+                self.chain.processing_time(now_micros())?;
+                self.chain.batch(input, batch)?;
+            }
+            GateEvent::Watermark(time) => {
+                progress.watermark = time;
+                if !self.finished {
+                    self.chain.watermark(Watermark(time))?;
+                }
+            }
+            GateEvent::Idle => {
+                self.chain.flush()?;
+                self.outbox.put_all(|| Element::Idle);
+            }
+            GateEvent::Active => self.outbox.put_all(|| Element::Active),
+            GateEvent::Barrier(checkpoint) => self.take_checkpoint(checkpoint, progress)?,
+            GateEvent::End => self.end(progress)?,
+            GateEvent::Disconnected => return Err(TaskFailure::Cancelled),
+        }
+        Ok(())
+    }
+
+    fn source_status(&mut self, status: ReaderStatus, progress: &mut Progress) -> JobResult<()> {
+        if let Some(source) = self.chain.source() {
+            progress.watermark = source.watermark().0;
+        }
+        match status {
+            ReaderStatus::More => {}
+            ReaderStatus::NeedsSplit => {
+                progress.waiting_for_split = true;
+                self.report(TaskReport::NeedsSplit);
+            }
+            ReaderStatus::End => {
+                self.chain.watermark(Watermark::MAX)?;
+                progress.watermark = Watermark::MAX.0;
+                self.end(progress)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The input has ended. `finished`: so it had at the restored checkpoint, and the operators know.
+    fn end(&mut self, progress: &mut Progress) -> JobResult<()> {
+        if progress.ended {
+            return Ok(());
+        }
+        if !self.finished {
+            self.chain.processing_time(now_micros())?;
+            self.chain.finish()?;
+        }
+        self.chain.flush()?;
+        progress.ended = true;
+        self.outbox.put_all(|| Element::End);
+        self.publish(progress);
+        self.report(TaskReport::Ended);
+        Ok(())
+    }
+
+    fn take_checkpoint(&mut self, checkpoint: u64, progress: &mut Progress) -> JobResult<()> {
+        if checkpoint <= progress.taken {
+            return Ok(());
+        }
+        progress.taken = checkpoint;
+        self.chain.flush()?;
+        progress.flush_at = None;
+        if !progress.ended {
+            self.outbox.put_all(|| Element::Barrier(checkpoint));
+        }
+        let mut snapshot = SnapshotBuilder::new(checkpoint);
+        let chain = &mut self.chain;
+        tokio::task::block_in_place(|| chain.snapshot(&mut snapshot))?;
+        let (id, reports, finished, watermark) = (self.id, self.reports.clone(), progress.ended, progress.watermark);
+        tokio::task::spawn_blocking(move || {
+            let entries = entries_of(snapshot.into_operators(), id.subtask);
+            let _ = reports.send((id, TaskReport::Ack(Ack { checkpoint, finished, watermark, entries })));
+        });
+        Ok(())
+    }
+
+    fn after_input(&mut self, progress: &mut Progress) {
+        let now = Instant::now();
+        if progress.flush_at.is_none() {
+            progress.flush_at = self.buffer_timeout.map(|timeout| now + timeout);
+        }
+        if progress.clock.is_due(now) {
+            self.publish(progress);
+        }
+    }
+
+    fn publish(&self, progress: &Progress) {
+        let mut report = ChainReport::default();
+        self.chain.report(&mut report);
+        self.status.publish(StatusSnapshot { report, watermark: progress.watermark, ended: progress.ended });
+    }
+
+    fn report(&self, report: TaskReport) {
+        let _ = self.reports.send((self.id, report));
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn until_micros(at: Option<i64>) {
+    match at {
+        Some(at) => {
+            let wait = u64::try_from(at.saturating_sub(now_micros())).unwrap_or(0);
+            tokio::time::sleep(Duration::from_micros(wait)).await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// The clock, in microseconds since the epoch.
+pub(crate) fn now_micros() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}

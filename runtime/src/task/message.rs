@@ -1,0 +1,46 @@
+//! What the coordinator and the tasks say to each other.
+
+use crate::coordinator::StateEntry;
+
+/// Names a task: the index of its chain, and its subtask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TaskId {
+    pub chain: usize,
+    pub subtask: u32,
+}
+
+/// To a task. All messages to one task stay in order: a split that was assigned before a checkpoint is in its snapshot.
+#[derive(Clone, Debug)]
+pub(crate) enum TaskMessage {
+    AddSplits(Vec<Vec<u8>>),
+    NoMoreSplits,
+    /// Known splits are unread: no watermark.
+    HoldWatermark(bool),
+    SourceEvent(Vec<u8>),
+    /// Take a checkpoint: sources now, the others when the barriers have come or their input has ended.
+    Trigger {
+        checkpoint: u64,
+        /// The job stops with it: sources wait after the barrier.
+        pause: bool,
+    },
+    /// This checkpoint is complete.
+    Complete(u64),
+}
+
+/// From a task.
+#[derive(Debug)]
+pub(crate) enum TaskReport {
+    NeedsSplit,
+    Ack(Ack),
+    /// The input has ended, everything is sent.
+    Ended,
+}
+
+/// A task's part of a checkpoint.
+#[derive(Debug)]
+pub(crate) struct Ack {
+    pub checkpoint: u64,
+    pub finished: bool,
+    pub watermark: i64,
+    pub entries: Vec<StateEntry>,
+}

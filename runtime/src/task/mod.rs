@@ -1,0 +1,12 @@
+//! Tasks: one per subtask of a chain, each an asynchronous loop around synchronous steps.
+//!
+//! The loop is a mailbox: messages of the coordinator, the clock, input, one at a time. What a step puts out is sent on before
+//! the next input is taken.
+
+mod driver;
+mod message;
+mod status;
+
+pub(crate) use driver::{Task, TaskFailure, now_micros};
+pub(crate) use message::{Ack, TaskId, TaskMessage, TaskReport};
+pub(crate) use status::{StatusSnapshot, TaskStatus};
