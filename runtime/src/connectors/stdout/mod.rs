@@ -1,9 +1,5 @@
 //! `stdout`: a sink that prints rows.
 
-#[cfg(feature = "engine")]
-#[cfg(feature = "engine")]
-pub use sink::StdoutSink;
-
 use super::{ConnectorSpec, SinkSpec};
 
 /// The connector.
