@@ -6,7 +6,6 @@ use super::collect::{Owner, StreamItem};
 use super::context::Context;
 use super::errors::names;
 use super::lower::read_names;
-use crate::source::Span;
 
 /// Reports unused params, and sources and streams that reach no sink.
 pub fn report(cx: &mut Context<'_>) {
@@ -40,8 +39,8 @@ fn no_sink(cx: &Context<'_>) -> Option<crate::diagnostics::Diagnostic> {
         .collect();
     let span = match &items.job {
         Some(job) => job.node.name.span,
-        None if streams.is_empty() => return None,
-        None => items.streams.last().map_or(Span { file: items.main, ..Span::default() }, |entry| entry.node.name.span),
+        // A file without `job` may be there for others to use.
+        None => return None,
     };
     Some(names::no_sink(span, &streams))
 }

@@ -17,6 +17,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, others: &'a [Name], input: Flow) -> Fl
     }
     let mut inputs = vec![(input.node, input.port)];
     let mut known = input;
+    known.unknown |= known.is_table();
     for name in others {
         let other = at.lowering.named(name);
         if other.is_table() {

@@ -149,7 +149,7 @@ fn window_time(at: &mut At<'_, '_, '_>, over: &Over, input: &Flow) -> Option<Win
     if over.processing_time.is_some() {
         return Some(WindowTime::Processing);
     }
-    if input.unknown {
+    if input.unknown || input.is_table() {
         return None;
     }
     match event_time(&at.lowering.cx, input, over.span) {

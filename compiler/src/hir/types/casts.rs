@@ -28,7 +28,8 @@ pub fn widens(from: &Ty, to: &Ty) -> bool {
         return if from_signed == signed { bits >= from_bits } else { signed && bits > from_bits };
     }
     match (from, to) {
-        (Ty::Float32, Ty::Float64) => true,
+        // A date is its midnight, UTC.
+        (Ty::Float32, Ty::Float64) | (Ty::Date, Ty::Timestamp) => true,
         (from, Ty::Float64) => from.is_integer(),
         (Ty::Int8 | Ty::Int16 | Ty::UInt8 | Ty::UInt16, Ty::Float32) => true,
         (Ty::Decimal { .. }, Ty::Decimal { .. }) | (_, Ty::Decimal { .. }) => {
