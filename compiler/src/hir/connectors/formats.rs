@@ -1,7 +1,7 @@
 //! `format: csv { null: "NA" }`: the format of a source or sink, and whether it can carry the rows.
 
 use millstream_runtime::formats;
-use millstream_runtime::graph::{ConnectorOption, Schema, Ty};
+use millstream_runtime::graph::{ConnectorOption, Expr, ExprKind, Literal, OptionValue, Origin, Schema, Ty};
 
 use super::options::{self, Owner};
 use crate::hir::context::Context;
@@ -9,12 +9,14 @@ use crate::hir::errors::connectors;
 use crate::source::Span;
 use crate::syntax::ast::{self, Connector};
 
-/// The format and its options; `taken` are the formats of the connector, the default first. `schema` is None after a mistake.
+/// The format and its options; `taken` are the formats of the connector, the default first. `schema` is None after
+/// a mistake.
 pub fn lower<'a>(
     cx: &mut Context<'a>,
     connector: &'a Connector,
     taken: &'static [&'static str],
     schema: Option<&Schema>,
+    reads: bool,
 ) -> (Option<String>, Vec<ConnectorOption>) {
     let given = connector.options.iter().find(|option| option.name.text == "format");
     let (name, span, own): (&str, Span, &'a [ast::ConnectorOption]) = match given.map(|option| (&option.value, option)) {
@@ -39,30 +41,34 @@ pub fn lower<'a>(
     if let Some(schema) = schema {
         check_columns(cx, spec.name, span, schema);
     }
-    let columns = schema.map(|schema| schema.fields.iter().map(|field| field.name.as_str()).collect());
-    let owner = Owner { name: spec.name, span, specs: spec.options, columns, beside: &[] };
-    (Some(spec.name.to_owned()), options::lower(cx, &owner, own))
+    // Columns that a format names are those of the outside data, not of the stream.
+    let owner = Owner { name: spec.name, span, specs: spec.options, columns: None, beside: &[] };
+    let mut options = options::lower(cx, &owner, own);
+    if let (Some(schema), true) = (schema, reads) {
+        columns_of_file(spec.name, &mut options, schema);
+    }
+    (Some(spec.name.to_owned()), options)
 }
 
-/// Text is one string a line; CSV has no place for nested values.
+/// Text is one string a line.
 fn check_columns(cx: &mut Context<'_>, format: &str, span: Span, schema: &Schema) {
-    match format {
-        "text" => {
-            let fits = matches!(schema.fields.as_slice(), [field] if matches!(field.ty.required(), Ty::String | Ty::Error));
-            if !fits {
-                let label = format!("text is one column of type string, these are {schema}");
-                let help = "select one string: `| select { line: f\"..\" }`, or use another format";
-                cx.report(connectors::format_columns(format, span, label, help));
-            }
-        }
-        "csv" => {
-            let nested =
-                schema.fields.iter().find(|field| matches!(field.ty.required(), Ty::List(_) | Ty::Map(..) | Ty::Record(_)));
-            if let Some(field) = nested {
-                let label = format!("`{}` is {}, and a field of CSV is a single value", field.name, field.ty);
-                cx.report(connectors::format_columns(format, span, label, "select single values, or use the format `json`"));
-            }
-        }
-        _ => {}
+    if format != "text" || matches!(schema.fields.as_slice(), [field] if matches!(field.ty.required(), Ty::String | Ty::Error)) {
+        return;
+    }
+    let columns = schema.fields.iter().map(|field| format!("{}: {}", field.name, field.ty)).collect::<Vec<_>>().join(", ");
+    let label = format!("text is one column of type string, these are {columns}");
+    let help = "select one string: `| select { line: f\"..\" }`, or use another format";
+    cx.report(connectors::format_columns(format, span, label, help));
+}
+
+/// Without a header, the columns of a file are those of the whole record: said here, before any of them are pruned.
+fn columns_of_file(format: &str, options: &mut Vec<ConnectorOption>, schema: &Schema) {
+    let value = |name: &str| options.iter().find(|option| option.name == name).map(|option| &option.value);
+    let headless =
+        matches!(value("header"), Some(OptionValue::Value(Expr { kind: ExprKind::Literal(Literal::Bool(false)), .. })));
+    if format == "csv" && headless && value("columns").is_none() {
+        let columns = schema.fields.iter().map(|field| field.external_name().to_owned()).collect();
+        let origin = Origin::default();
+        options.push(ConnectorOption { name: "columns".to_owned(), value: OptionValue::Columns(columns), origin });
     }
 }

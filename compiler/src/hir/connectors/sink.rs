@@ -42,7 +42,7 @@ pub fn lower<'a>(
     let options = options::lower(cx, &owner, &connector.options);
     let (format, format_options) = match side.formats.is_empty() {
         true => (None, Vec::new()),
-        false => formats::lower(cx, connector, side.formats, (!input.unknown).then_some(&input.ty.schema)),
+        false => formats::lower(cx, connector, side.formats, (!input.unknown).then_some(&input.ty.schema), false),
     };
     if input.is_table() && !side.accepts_tables {
         let stream = &sink.pipeline.input;

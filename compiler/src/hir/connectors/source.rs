@@ -90,7 +90,7 @@ fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&
     let owner = Owner { name: &name.text, span: name.span, specs: spec.options, columns, beside };
     operation.options = options::lower(cx, &owner, &connector.options);
     if !spec.formats.is_empty() {
-        (operation.format, operation.format_options) = formats::lower(cx, connector, spec.formats, schema);
+        (operation.format, operation.format_options) = formats::lower(cx, connector, spec.formats, schema, true);
     }
     if let Some(schema) = schema {
         fixed_columns(cx, source, spec, &operation, schema);

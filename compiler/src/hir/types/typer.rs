@@ -130,7 +130,9 @@ pub fn help(typed: &Expr, to: &Ty) -> Option<String> {
     match (&typed.kind, to) {
         (ExprKind::Literal(Literal::String(_)), Ty::Timestamp | Ty::Date) => Some(format!("write it without quotes: `@{text}`")),
         (ExprKind::Literal(Literal::Int(_)), Ty::Timestamp) => Some("write a time: `@2026-01-01T00:00:00Z`".to_owned()),
-        (ExprKind::Literal(Literal::String(_)), Ty::Duration) => Some("write a duration without quotes: `10s`, `1h30m`".to_owned()),
+        (ExprKind::Literal(Literal::String(_)), Ty::Duration) => {
+            Some("write a duration without quotes: `10s`, `1h30m`".to_owned())
+        }
         (ExprKind::Literal(Literal::Int(_)), Ty::Duration) => Some(format!("say the unit: `{text}s`, `{text}ms`, `{text}m`")),
         (ExprKind::Literal(_), Ty::String) => Some(format!("write it in quotes: `\"{text}\"`")),
         (ExprKind::Literal(Literal::String(_)), to) if to.is_numeric() || *to == Ty::Bool => {
