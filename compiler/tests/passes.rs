@@ -8,7 +8,10 @@ use millstream_runtime::graph::JobGraph;
 use reference::random::{Case, case};
 use reference::{Outcome, run};
 
-const CASES: u64 = 2_000;
+/// Enough to show a mistake in seconds; MILLSTREAM_CASES=20000 for a long look.
+fn cases() -> u64 {
+    std::env::var("MILLSTREAM_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(400)
+}
 
 /// Runs a pass on the graph of every seed and compares. `prepare` brings the graph into the form that the pass expects.
 /// Says how often the pass changed something.
@@ -20,7 +23,7 @@ fn check(
     same: fn(&Outcome, &Outcome) -> bool,
 ) {
     let mut changed = 0;
-    for seed in 0..CASES {
+    for seed in 0..cases() {
         let Case { mut graph, rows } = case(seed, tame);
         prepare(&mut graph);
         let problems = verify(&graph);
@@ -33,7 +36,7 @@ fn check(
         let (expected, found) = (run(&before, &rows), run(&graph, &rows));
         assert!(same(&expected, &found), "{}\nrows: {rows:#?}\nexpected {expected:#?}\nfound {found:#?}", graphs());
     }
-    assert!(changed > CASES / 100, "{name} changed only {changed} of {CASES} cases: this shows nothing");
+    assert!(changed > cases() / 100, "{name} changed only {changed} of {} cases: this shows nothing", cases());
 }
 
 /// The same rows, and as many failures.
@@ -74,7 +77,7 @@ fn fold_constants_keeps_results() {
 
 #[test]
 fn fold_constants_is_done_after_one_run() {
-    for seed in 0..CASES {
+    for seed in 0..cases() {
         let Case { mut graph, .. } = case(seed, false);
         FoldConstants.run(&mut graph);
         let once = dump::job(&graph);
@@ -128,10 +131,10 @@ fn all_passes_together_keep_results() {
 /// Most tame cases run without a failure, so that comparing them shows something.
 #[test]
 fn tame_cases_rarely_fail() {
-    let failing = (0..CASES).filter(|seed| {
+    let failing = (0..cases()).filter(|seed| {
         let Case { graph, rows } = case(*seed, true);
         run(&graph, &rows).failures > 0
     });
     let failing = failing.count() as u64;
-    assert!(failing < CASES / 4, "{failing} of {CASES}");
+    assert!(failing < cases() / 4, "{failing} of {}", cases());
 }

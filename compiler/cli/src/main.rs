@@ -1,2 +1,49 @@
-//! The millstream command.
-fn main() {}
+//! The `millstream` command: checks, explains, builds and runs `.flow` files.
+//!
+//! One file per command in `commands/`, thin over the compiler library. Exit codes: 0 done, 1 failed, 2 wrong usage.
+
+mod commands;
+mod console;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use commands::{check, explain, new};
+use console::{ColorChoice, Console};
+
+const EXAMPLES: &str = "Examples:
+  millstream new my_pipeline           a folder with a pipeline that runs as it is
+  millstream check orders.flow         every mistake at once, in milliseconds
+  millstream explain orders.flow       what runs, and what is guaranteed";
+
+/// Stream processing pipelines as native binaries.
+///
+/// A pipeline is a text in a .flow file. It is checked, planned, turned into a small Rust crate, and built to one binary that
+/// needs nothing else to run.
+#[derive(Debug, Parser)]
+#[command(name = "millstream", version, after_help = EXAMPLES)]
+struct Cli {
+    /// Colours in messages.
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    color: ColorChoice,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    New(new::Args),
+    Check(check::Args),
+    Explain(explain::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let console = Console::new(cli.color);
+    match cli.command {
+        Command::New(args) => new::run(&args, &console),
+        Command::Check(args) => check::run(&args, &console),
+        Command::Explain(args) => explain::run(&args, &console),
+    }
+}

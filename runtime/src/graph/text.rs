@@ -160,6 +160,11 @@ fn write_bare(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
             write_expr(f, inner, 1)?;
             write!(f, " as {})", expr.ty)
         }
+        // Not a sign of the language: the compiler knows that it is not null here.
+        ExprKind::Cast(CastMode::NotNull, inner) => {
+            write_expr(f, inner, POSTFIX)?;
+            f.write_str("!")
+        }
         ExprKind::Cast(mode, inner) => {
             let word = if *mode == CastMode::Try { "try_cast" } else { "cast" };
             write!(f, "{word}({inner}, {})", expr.ty.required())

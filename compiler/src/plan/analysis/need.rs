@@ -19,6 +19,16 @@ impl Need {
         Need::Fields(BTreeMap::new())
     }
 
+    /// What a value of this type has, field by field.
+    pub fn of_ty(ty: &Ty) -> Self {
+        match ty.required() {
+            Ty::Record(schema) => {
+                Need::Fields(schema.fields.iter().map(|field| (field.name.clone(), Need::of_ty(&field.ty))).collect())
+            }
+            _ => Need::All,
+        }
+    }
+
     /// What is read of one field; None: it is not read.
     pub fn of(&self, field: &str) -> Option<Need> {
         match self {

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use millstream_runtime::graph::{Changelog, Exchange, ExprKind, Field, JobGraph, JobVertex, Operation, Port, Schema, VertexId};
+use millstream_runtime::graph::{
+    Changelog, ConnectorOption, Exchange, ExprKind, Field, JobGraph, JobVertex, Literal, Operation, OptionValue, Port, Schema,
+    SourceOperation, VertexId,
+};
 
 use super::Pass;
 use crate::plan::analysis::exprs::{aggregate_inputs, edge_keys, for_each_mut};
@@ -192,7 +195,10 @@ fn prune_vertex(vertex: &mut JobVertex, need: &Need, input: &Schema) {
         }
         _ => {}
     }
-    if let Operation::Source(_) = vertex.operation {
+    if let Operation::Source(source) = &mut vertex.operation {
+        if keep.fields.len() < vertex.output.schema.fields.len() {
+            name_columns(source, &vertex.output.schema);
+        }
         vertex.output.schema = keep;
     } else {
         for_each_mut(&mut vertex.operation, &mut |_, expr| retype(expr, input));
@@ -205,6 +211,20 @@ fn prune_vertex(vertex: &mut JobVertex, need: &Need, input: &Schema) {
     }
     let schema = &vertex.output.schema;
     vertex.output.time = vertex.output.time.take().filter(|time| schema.field(&time.column).is_some());
+}
+
+/// A CSV file without a header is read by position: the format has to know the columns that are no longer there.
+fn name_columns(source: &mut SourceOperation, full: &Schema) {
+    let option = |name: &str| source.format_options.iter().find(|option| option.name == name);
+    let headless = option("header").is_some_and(|option| match &option.value {
+        OptionValue::Value(value) => value.kind == ExprKind::Literal(Literal::Bool(false)),
+        _ => false,
+    });
+    if headless && option("columns").is_none() {
+        let columns = full.fields.iter().map(|field| field.external_name().to_owned()).collect();
+        let origin = source.format_options.first().map(|option| option.origin.clone()).unwrap_or_default();
+        source.format_options.push(ConnectorOption { name: "columns".to_owned(), value: OptionValue::Columns(columns), origin });
+    }
 }
 
 fn renumber(expr: &mut millstream_runtime::graph::Expr, numbers: &[usize]) {
@@ -258,14 +278,26 @@ fn level_unions(graph: &JobGraph, needs: &Needs, floor: &mut Needs) -> bool {
         let Some((first, others)) = rows.split_first() else { continue };
         for other in others {
             for field in first.fields.iter().chain(&other.fields) {
-                if first.field(&field.name) != other.field(&field.name)
-                    && needs.get(&id).is_none_or(|need| need.of(&field.name) != Some(Need::All))
-                {
-                    floor.entry(id).or_insert_with(Need::nothing).add(&field.name, Need::All);
-                    level = false;
+                if first.field(&field.name) != other.field(&field.name) {
+                    level &= !raise(floor, id, needs.get(&id), field);
                 }
             }
         }
     }
     level
+}
+
+/// Makes a union read this much of a column; all of it if that is read already. Says whether that is more than before.
+fn raise(floor: &mut Needs, union: VertexId, known: Option<&Need>, field: &Field) -> bool {
+    let known = known.and_then(|need| need.of(&field.name));
+    let mut wanted = known.clone().unwrap_or_else(Need::nothing);
+    wanted.merge(Need::of_ty(&field.ty));
+    if known.as_ref() == Some(&wanted) {
+        wanted = Need::All;
+    }
+    if known == Some(Need::All) {
+        return false;
+    }
+    floor.entry(union).or_insert_with(Need::nothing).add(&field.name, wanted);
+    true
 }
