@@ -6,5 +6,6 @@ pub mod diagnostics;
 pub mod driver;
 pub mod hir;
 pub mod plan;
+pub mod session;
 pub mod source;
 pub mod syntax;

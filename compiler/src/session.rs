@@ -1,0 +1,254 @@
+//! One compilation from text to plan: loads a file and what it uses, runs the phases, keeps diagnostics.
+//!
+//! The command line, editors and macros all come through here. Reading is behind [`Loader`], so that phases do no IO.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use millstream_runtime::graph::{ExecutionGraph, JobGraph};
+
+use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
+use crate::hir::{self, Program};
+use crate::plan::{self, PassTrace};
+use crate::source::{FileId, SourceFile, SourceMap, Span};
+use crate::syntax::{self, ast};
+
+/// Reads files. Paths are as the user named them, or relative to those.
+pub trait Loader {
+    /// The bytes of a file, or why they cannot be had.
+    fn load(&self, path: &str) -> Result<Vec<u8>, String>;
+}
+
+/// The file that the user named cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenError {
+    pub path: String,
+    pub reason: String,
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read {}: {}", self.path, self.reason)
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+/// A file with all that it uses, parsed and typed.
+#[derive(Clone, Debug)]
+pub struct Session {
+    sources: SourceMap,
+    files: Vec<(FileId, ast::File)>,
+    program: Program,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A job in its three forms, and how it came from one to the next.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// As written.
+    pub built: JobGraph,
+    /// After all passes.
+    pub job: JobGraph,
+    pub traces: Vec<PassTrace>,
+    pub execution: ExecutionGraph,
+}
+
+impl Session {
+    /// Loads, parses and types. Mistakes in the text are among the diagnostics.
+    pub fn open(path: &str, loader: &dyn Loader) -> Result<Session, OpenError> {
+        let bytes = loader.load(path).map_err(|reason| OpenError { path: path.to_owned(), reason })?;
+        let mut loading = Loading {
+            loader,
+            sources: SourceMap::default(),
+            files: Vec::new(),
+            seen: HashMap::new(),
+            diags: Diagnostics::default(),
+        };
+        loading.file(normal(path), path.to_owned(), bytes);
+        let Loading { sources, files, mut diags, .. } = loading;
+        let (program, found) = hir::lower(&sources, &files);
+        diags.extend(found.into_sorted());
+        Ok(Session { sources, files, program, diagnostics: diags.into_sorted() })
+    }
+
+    /// All files; the first is the one that was opened.
+    pub fn sources(&self) -> &SourceMap {
+        &self.sources
+    }
+
+    /// The syntax trees, in the order of the files.
+    pub fn files(&self) -> &[(FileId, ast::File)] {
+        &self.files
+    }
+
+    /// What was found so far, in order of place.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Whether something keeps the text from being planned.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// The typed program: only of use without errors.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Plans the job. None if there are errors, which are then among the diagnostics: those of before, or what keeps the
+    /// plan from running.
+    pub fn plan(&mut self) -> Option<Planned> {
+        if self.has_errors() {
+            return None;
+        }
+        let built = plan::build(&self.program);
+        let (job, traces) = plan::optimise(built.clone());
+        match ExecutionGraph::expand(&job) {
+            Ok(execution) => Some(Planned { built, job, traces, execution }),
+            Err(errors) => {
+                self.diagnostics.extend(errors.iter().map(|error| plan::layout::diagnose(&self.sources, error)));
+                None
+            }
+        }
+    }
+}
+
+struct Loading<'a> {
+    loader: &'a dyn Loader,
+    sources: SourceMap,
+    files: Vec<(FileId, ast::File)>,
+    /// By normal path, so that files that use each other are loaded once.
+    seen: HashMap<String, FileId>,
+    diags: Diagnostics,
+}
+
+impl Loading<'_> {
+    /// Loads a file and, after it, what it uses.
+    fn file(&mut self, normal: String, path: String, bytes: Vec<u8>) {
+        let mut open = vec![(normal, path, bytes)];
+        while let Some((normal, path, bytes)) = open.pop() {
+            if self.seen.contains_key(&normal) {
+                continue;
+            }
+            let (id, file) = self.parse(path, bytes);
+            self.seen.insert(normal, id);
+            let mut used = self.used(id, &file);
+            used.reverse();
+            open.extend(used);
+            self.files.push((id, file));
+        }
+    }
+
+    fn parse(&mut self, path: String, bytes: Vec<u8>) -> (FileId, ast::File) {
+        match String::from_utf8(bytes) {
+            Ok(text) => {
+                let id = self.sources.add(SourceFile::new(path, text.as_str()));
+                let parse = syntax::parse(id, &text);
+                self.diags.extend(parse.diagnostics.into_sorted());
+                (id, parse.file)
+            }
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                let id = self.sources.add(SourceFile::new(path, text));
+                self.diags.push(not_utf8(Span::new(id, at, at + char::REPLACEMENT_CHARACTER.len_utf8())));
+                (id, ast::File::default())
+            }
+        }
+    }
+
+    /// The files that a file names by `use` and that are not loaded yet.
+    fn used(&mut self, id: FileId, file: &ast::File) -> Vec<(String, String, Vec<u8>)> {
+        let mut found = Vec::new();
+        for item in &file.items {
+            let ast::ItemKind::Use(used) = &item.kind else { continue };
+            let path = beside(&self.sources.file(id).path, &used.path);
+            let normal = normal(&path);
+            if self.seen.contains_key(&normal) {
+                continue;
+            }
+            match self.loader.load(&path) {
+                Ok(bytes) => found.push((normal, path, bytes)),
+                Err(reason) => self.diags.push(cannot_use(used, &path, &reason)),
+            }
+        }
+        found
+    }
+}
+
+fn not_utf8(span: Span) -> Diagnostic {
+    Diagnostic::error("E0120", "this file is not UTF-8 text", span, "the first byte that is not UTF-8")
+        .with_help("save the file as UTF-8")
+}
+
+fn cannot_use(used: &ast::Use, path: &str, reason: &str) -> Diagnostic {
+    Diagnostic::error("E0121", format!("cannot read {path}"), used.path_span, reason.to_owned())
+        .with_help("the path is relative to the file that uses it")
+}
+
+/// A path as written in a file, seen from where that file was seen from.
+fn beside(file: &str, path: &str) -> String {
+    match file.rfind(['/', '\\']) {
+        Some(end) if !path.starts_with('/') => format!("{}{path}", &file[..=end]),
+        _ => path.to_owned(),
+    }
+}
+
+/// One spelling per file: without `.` and, where a name stands before it, without `..`.
+fn normal(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| !last.is_empty() && *last != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files by path.
+    struct Files(&'static [(&'static str, &'static [u8])]);
+
+    impl Loader for Files {
+        fn load(&self, path: &str) -> Result<Vec<u8>, String> {
+            let found = self.0.iter().find(|(name, _)| *name == path);
+            found.map(|(_, text)| text.to_vec()).ok_or_else(|| "no such file".to_owned())
+        }
+    }
+
+    fn codes(session: &Session) -> Vec<&'static str> {
+        session.diagnostics().iter().map(|diagnostic| diagnostic.code.0).collect()
+    }
+
+    #[test]
+    fn used_files_are_found_beside_their_user_and_loaded_once() {
+        let files = Files(&[
+            ("a/main.flow", b"use \"lib/x.flow\"\nuse \"./lib/../lib/x.flow\"\n"),
+            ("a/lib/x.flow", b"use \"../main.flow\"\nuse \"y.flow\"\n"),
+            ("a/lib/y.flow", b"record R { a: int64 }\n"),
+        ]);
+        let session = Session::open("a/main.flow", &files).unwrap();
+        let paths: Vec<_> = session.sources().files().map(|(_, file)| file.path.clone()).collect();
+        assert_eq!(paths, ["a/main.flow", "a/lib/x.flow", "a/lib/y.flow"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let files = Files(&[("main.flow", b"use \"gone.flow\"\n"), ("bad.flow", b"job x {}\n// \xff\n")]);
+        assert!(codes(&Session::open("main.flow", &files).unwrap()).contains(&"E0121"));
+        let bad = Session::open("bad.flow", &files).unwrap();
+        let diagnostic = bad.diagnostics().iter().find(|diagnostic| diagnostic.code.0 == "E0120").unwrap();
+        assert_eq!(diagnostic.primary.span.start, 12);
+        assert_eq!(Session::open("gone.flow", &files).unwrap_err().to_string(), "cannot read gone.flow: no such file");
+    }
+}
