@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use millstream_compiler::diagnostics::Style;
+use millstream_compiler::diagnostics::render::Style;
 
 /// `--color`
 #[derive(Clone, Copy, Debug, ValueEnum)]

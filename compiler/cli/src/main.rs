@@ -4,6 +4,7 @@
 
 mod commands;
 mod console;
+mod files;
 
 use std::process::ExitCode;
 

@@ -97,8 +97,11 @@ fn flight_delays() {
     let rows = compare::read(&example.join("expected/delays.jsonl.gz"), &columns);
     std::os::unix::fs::symlink(example.join("data"), folder.join("data")).expect("a link to the data");
     for parallelism in ["1", "2", "4"] {
-        let output =
-            Command::new(&binary).args(["--parallelism", parallelism]).current_dir(&folder).output().expect("the pipeline starts");
+        let output = Command::new(&binary)
+            .args(["--parallelism", parallelism])
+            .current_dir(&folder)
+            .output()
+            .expect("the pipeline starts");
         let what = format!("flight delays at parallelism {parallelism}");
         support::assert_success(&output, &what);
         compare::assert_same(&compare::read(&folder.join("out/delays"), &columns), &rows, &what);

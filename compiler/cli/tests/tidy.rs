@@ -36,7 +36,8 @@ const LINES: usize = 550;
 
 #[test]
 fn no_source_file_is_long() {
-    let long: Vec<_> = files(".rs").into_iter().map(|path| (read(&path).lines().count(), path)).filter(|(lines, _)| *lines > LINES).collect();
+    let long: Vec<_> =
+        files(".rs").into_iter().map(|path| (read(&path).lines().count(), path)).filter(|(lines, _)| *lines > LINES).collect();
     assert!(long.is_empty(), "longer than {LINES} lines: {long:#?}");
 }
 

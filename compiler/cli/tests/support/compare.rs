@@ -25,7 +25,8 @@ pub fn read(path: &Path, columns: &Columns) -> Rows {
     let mut rows = Rows::new();
     for file in files(path) {
         for (number, line) in text(&file).lines().enumerate() {
-            let row: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{}:{}: {error}", file.display(), number + 1));
+            let row: Value =
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{}:{}: {error}", file.display(), number + 1));
             *rows.entry(normal_row(&row, columns, &file)).or_default() += 1;
         }
     }
