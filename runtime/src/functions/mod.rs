@@ -3,6 +3,13 @@
 //! One file per function (small families share one): its [`FunctionSpec`] for the compiler and the manual, and beside
 //! it, under the feature `engine`, the Rust function that jobs call as `millstream::functions::NAME`.
 
+mod regex;
+mod text;
+mod time;
+
+#[cfg(feature = "engine")]
+pub use self::{regex::*, text::*, time::*};
+
 /// What the compiler and the manual know of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionSpec {
@@ -22,8 +29,36 @@ pub struct FunctionSpec {
     pub examples: &'static [(&'static str, &'static str)],
 }
 
-/// All functions, by name.
-pub static FUNCTIONS: &[&FunctionSpec] = &[];
+/// The categories, in the manual's order.
+const CATEGORIES: &[&[&FunctionSpec]] = &[text::SPECS, time::SPECS, regex::SPECS];
+
+const COUNT: usize = {
+    let mut count = 0;
+    let mut category = 0;
+    while category < CATEGORIES.len() {
+        count += CATEGORIES[category].len();
+        category += 1;
+    }
+    count
+};
+
+const ALL: [&FunctionSpec; COUNT] = {
+    let mut all = [CATEGORIES[0][0]; COUNT];
+    let (mut count, mut category) = (0, 0);
+    while category < CATEGORIES.len() {
+        let mut index = 0;
+        while index < CATEGORIES[category].len() {
+            all[count] = CATEGORIES[category][index];
+            count += 1;
+            index += 1;
+        }
+        category += 1;
+    }
+    all
+};
+
+/// All functions, category by category.
+pub static FUNCTIONS: &[&FunctionSpec] = &ALL;
 
 /// The function of this name.
 pub fn find(name: &str) -> Option<&'static FunctionSpec> {
