@@ -53,7 +53,7 @@ pub fn lower<'a>(
             (false, _) => cx.report(connectors::takes_no_key(&name.text, key.span)),
             (true, Some(columns)) => {
                 for key in sink.key.iter().filter(|key| !columns.contains(&key.text.as_str())) {
-                    cx.report(tables::unknown_key_column(key, columns));
+                    cx.report(connectors::unknown_column("key", &key.text, key.span, columns));
                 }
             }
             (true, None) => {}

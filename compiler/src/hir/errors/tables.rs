@@ -2,7 +2,6 @@
 
 use millstream_runtime::graph::Ty;
 
-use super::suggest;
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::Name;
@@ -108,10 +107,4 @@ pub fn rest_in_aggregate(span: Span, what: &str) -> Diagnostic {
 pub fn no_columns(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("E0513", format!("`{what}` gives no columns"), span, "nothing is left")
         .with_help("name at least one column")
-}
-
-/// A column named in `key (..)` that is not there.
-pub fn unknown_key_column(name: &Name, candidates: &[&str]) -> Diagnostic {
-    let title = format!("`{}` is no column", name.text);
-    suggest(Diagnostic::error("E0514", title, name.span, "unknown column"), &name.text, name.span, candidates, "columns")
 }
