@@ -64,11 +64,15 @@ impl Session {
             files: Vec::new(),
             seen: HashMap::new(),
             diags: Diagnostics::default(),
+            complete: true,
         };
         loading.file(normal(path), path.to_owned(), bytes);
-        let Loading { sources, files, mut diags, .. } = loading;
+        let Loading { sources, files, mut diags, complete, .. } = loading;
         let (program, found) = hir::lower(&sources, &files);
-        diags.extend(found.into_sorted());
+        // Without a file its names are missing: what is unknown then is no mistake of the text.
+        if complete {
+            diags.extend(found.into_sorted());
+        }
         Ok(Session { sources, files, program, diagnostics: diags.into_sorted() })
     }
 
@@ -122,6 +126,8 @@ struct Loading<'a> {
     /// By normal path, so that files that use each other are loaded once.
     seen: HashMap<String, FileId>,
     diags: Diagnostics,
+    /// All files could be read.
+    complete: bool,
 }
 
 impl Loading<'_> {
@@ -142,6 +148,8 @@ impl Loading<'_> {
     }
 
     fn parse(&mut self, path: String, bytes: Vec<u8>) -> (FileId, ast::File) {
+        // A byte order mark is no part of the text.
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").map(<[u8]>::to_vec).unwrap_or(bytes);
         match String::from_utf8(bytes) {
             Ok(text) => {
                 let id = self.sources.add(SourceFile::new(path, text.as_str()));
@@ -152,8 +160,9 @@ impl Loading<'_> {
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                let id = self.sources.add(SourceFile::new(path, text));
-                self.diags.push(not_utf8(Span::new(id, at, at + char::REPLACEMENT_CHARACTER.len_utf8())));
+                self.complete = false;
+                let id = self.sources.add(SourceFile::new(path, text.as_str()));
+                self.diags.push(not_utf8(Span::new(id, at, at + char::REPLACEMENT_CHARACTER.len_utf8()), &text));
                 (id, ast::File::default())
             }
         }
@@ -171,16 +180,23 @@ impl Loading<'_> {
             }
             match self.loader.load(&path) {
                 Ok(bytes) => found.push((normal, path, bytes)),
-                Err(reason) => self.diags.push(cannot_use(used, &path, &reason)),
+                Err(reason) => {
+                    self.complete = false;
+                    self.diags.push(cannot_use(used, &path, &reason));
+                }
             }
         }
         found
     }
 }
 
-fn not_utf8(span: Span) -> Diagnostic {
-    Diagnostic::error("E0120", "this file is not UTF-8 text", span, "the first byte that is not UTF-8")
-        .with_help("save the file as UTF-8")
+fn not_utf8(span: Span, text: &str) -> Diagnostic {
+    let utf16 = text.starts_with("\u{FFFD}\u{FFFD}") || text.bytes().take(200).filter(|byte| *byte == 0).count() > 20;
+    let diagnostic = Diagnostic::error("E0120", "this file is not UTF-8 text", span, "the first byte that is not UTF-8");
+    match utf16 {
+        true => diagnostic.with_help("it looks like UTF-16: save the file as UTF-8"),
+        false => diagnostic.with_help("save the file as UTF-8 in your editor, or convert it: `iconv -f latin1 -t utf-8`"),
+    }
 }
 
 fn cannot_use(used: &ast::Use, path: &str, reason: &str) -> Diagnostic {
@@ -240,6 +256,19 @@ mod tests {
         let session = Session::open("a/main.flow", &files).unwrap();
         let paths: Vec<_> = session.sources().files().map(|(_, file)| file.path.clone()).collect();
         assert_eq!(paths, ["a/main.flow", "a/lib/x.flow", "a/lib/y.flow"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_text() {
+        let session = Session::open("main.flow", &Files(&[("main.flow", b"\xEF\xBB\xBFrecord A { x: int64 }")])).unwrap();
+        assert_eq!(session.files()[0].1.items.len(), 1);
+        assert_eq!(session.sources().files().next().unwrap().1.text.chars().next(), Some('r'));
+    }
+
+    #[test]
+    fn a_missing_file_makes_no_name_unknown() {
+        let session = Session::open("main.flow", &Files(&[("main.flow", b"use \"gone.flow\"\nstream a = b\n")])).unwrap();
+        assert_eq!(codes(&session), ["E0121"]);
     }
 
     #[test]

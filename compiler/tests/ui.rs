@@ -9,7 +9,7 @@
 //!
 //! Under a mistake that begins in the first two columns stands `//~ E0102 ..` without carets. `<name>.stderr` beside it
 //! holds all messages as a terminal shows them. `UPDATE_UI=1` rewrites both; `UI=name` runs only the tests whose path
-//! contains it. Phase `syntax` is parsed only; all other phases run the whole front end. A file that a test `use`s stands in the
+//! contains it. Phase `syntax` is parsed only; all other phases run the whole front end and plan. A file that a test `use`s stands in the
 //! same folder and its name begins with `_`.
 
 mod ui_support;

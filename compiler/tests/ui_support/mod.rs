@@ -4,6 +4,7 @@ use std::path::Path;
 
 use millstream_compiler::diagnostics::Diagnostic;
 use millstream_compiler::diagnostics::render::{Style, render_all};
+use millstream_compiler::session::{Loader, Session};
 use millstream_compiler::source::{SourceFile, SourceMap};
 use millstream_compiler::syntax;
 
@@ -14,12 +15,34 @@ pub struct Outcome {
     pub sources: SourceMap,
 }
 
+/// Reads files below the root; the case's own text is what it is given.
+struct Files<'a> {
+    root: &'a Path,
+    name: &'a str,
+    text: &'a str,
+}
+
+impl Loader for Files<'_> {
+    fn load(&self, path: &str) -> Result<Vec<u8>, String> {
+        if path == self.name {
+            return Ok(self.text.as_bytes().to_vec());
+        }
+        std::fs::read(self.root.join(path)).map_err(|_| "there is no such file".to_string())
+    }
+}
+
 /// Runs the phases of the case's folder on a text.
 pub fn run(root: &Path, path: &Path, text: &str) -> Outcome {
     let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
-    let mut sources = SourceMap::default();
-    let file = sources.add(SourceFile::new(name, text));
-    let diagnostics = syntax::parse(file, text).diagnostics.into_sorted();
+    let (sources, diagnostics) = if name.starts_with("syntax/") {
+        let mut sources = SourceMap::default();
+        let file = sources.add(SourceFile::new(name, text));
+        (sources, syntax::parse(file, text).diagnostics.into_sorted())
+    } else {
+        let mut session = Session::open(&name, &Files { root, name: &name, text }).expect("the case's own text is there");
+        session.plan();
+        (session.sources().clone(), session.diagnostics().to_vec())
+    };
     let rendered = render_all(&diagnostics, &sources, Style::Plain);
     Outcome { diagnostics, rendered, sources }
 }

@@ -43,11 +43,14 @@ fn add_matching(part: &str, files: &mut Vec<String>) -> JobResult<()> {
     } else if path.exists() {
         files.push(part.to_owned());
     } else {
-        let options = glob::MatchOptions { require_literal_leading_dot: true, require_literal_separator: true, case_sensitive: true };
+        let options =
+            glob::MatchOptions { require_literal_leading_dot: true, require_literal_separator: true, case_sensitive: true };
         let found = glob::glob_with(part, options)
             .map_err(|error| JobError::new(format!("`{part}` is no valid pattern: {} (at {})", error.msg, error.pos)))?;
         for path in found {
-            let path = path.map_err(|error| JobError::io(format_args!("cannot read `{}`", error.path().display()), error.error()).permanent())?;
+            let path = path.map_err(|error| {
+                JobError::io(format_args!("cannot read `{}`", error.path().display()), error.error()).permanent()
+            })?;
             if path.is_file() {
                 files.push(utf8(path)?);
             }

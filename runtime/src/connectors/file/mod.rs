@@ -23,7 +23,12 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
                 "auto",
                 "How they are compressed; `auto` looks at the first bytes, whatever the name says.",
             ),
-            OptionSpec::optional("rate", OptionTy::Int, "", "Rows per second, all subtasks together; without it as fast as possible."),
+            OptionSpec::optional(
+                "rate",
+                OptionTy::Int,
+                "",
+                "Rows per second, all subtasks together; without it as fast as possible.",
+            ),
         ],
         formats: &["json", "csv", "text"],
         replayable: true,
@@ -41,7 +46,12 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
                 "true",
                 "Whether these columns are in the files as well.",
             ),
-            OptionSpec::optional("roll_size", OptionTy::Size, "256MB", "A file that has grown so large is closed and the next one begun."),
+            OptionSpec::optional(
+                "roll_size",
+                OptionTy::Size,
+                "256MB",
+                "A file that has grown so large is closed and the next one begun.",
+            ),
             OptionSpec::optional(
                 "existing",
                 OptionTy::Word(&["fail", "append", "replace"]),

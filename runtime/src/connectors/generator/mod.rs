@@ -11,7 +11,12 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         options: &[
             OptionSpec::optional("kind", OptionTy::Word(&["sequence", "nexmark"]), "sequence", "What is made up."),
             OptionSpec::optional("rows", OptionTy::Int, "", "How many rows; without it they never end."),
-            OptionSpec::optional("rate", OptionTy::Int, "", "Rows per second, all subtasks together; without it as many as possible."),
+            OptionSpec::optional(
+                "rate",
+                OptionTy::Int,
+                "",
+                "Rows per second, all subtasks together; without it as many as possible.",
+            ),
             OptionSpec::optional("seed", OptionTy::Int, "0", "Another seed gives other rows."),
         ],
         formats: &[],
