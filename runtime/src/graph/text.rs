@@ -119,7 +119,9 @@ fn write_bare(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
             // Comparisons do not chain; the others associate to the left.
             write_expr(f, left, if level == COMPARISON { level + 1 } else { level })?;
             write!(f, " {} ", op.sign())?;
-            write_expr(f, right, level + 1)
+            // `a and (b and c)` is `a and b and c`.
+            let same = op.is_lazy() && matches!(&right.kind, ExprKind::Binary(inner, ..) if inner == op);
+            write_expr(f, right, if same { level } else { level + 1 })
         }
         ExprKind::Coalesce(left, right) => {
             write_expr(f, left, COMPARISON + 1)?;

@@ -34,12 +34,21 @@ impl Pass for PushWatermarks {
                 && operation.watermark.is_none()
             {
                 operation.watermark = Some(watermark);
-                rewire::remove_identity(graph, id);
+                remove(graph, id);
                 changed = true;
             }
         }
         changed
     }
+}
+
+/// Takes the operator out; what is before it has its event time now.
+fn remove(graph: &mut JobGraph, id: VertexId) {
+    let time = graph.vertex(id).output.time.clone();
+    if let Some((before, _)) = rewire::only_producer(graph, id) {
+        graph.vertex_mut(before).output.time = time;
+    }
+    rewire::remove_identity(graph, id);
 }
 
 /// The source that feeds a watermark operator, and the watermark over that source's rows.
