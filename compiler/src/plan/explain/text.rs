@@ -88,9 +88,13 @@ fn chain(out: &mut String, plan: Plan<'_>, chain: &Chain) {
 
 fn delivery(out: &mut String, plan: Plan<'_>) {
     let _ = writeln!(out, "\nDelivery");
+    let mut said = std::collections::HashSet::new();
     for delivery in deliveries(plan.job) {
         let (source, sink) = (&plan.job.vertex(delivery.source).name, &plan.job.vertex(delivery.sink).name);
-        let _ = writeln!(out, "  {source} -> {sink}: {}", delivery.guarantee.words());
-        let _ = writeln!(out, "      {}", delivery.why);
+        let text = format!("  {source} -> {sink}: {}\n      {}\n", delivery.guarantee.words(), delivery.why);
+        // Two sinks of one stream have one name.
+        if said.insert(text.clone()) {
+            out.push_str(&text);
+        }
     }
 }
