@@ -73,7 +73,7 @@ impl Board {
             if let Some(source) = &status.report.source {
                 add(&mut totals.sources, &source.name, source.rows);
                 for reject in &source.rejects {
-                    let key = (source.name.to_string(), reject.reason.to_owned());
+                    let key = (source.name.to_string(), reject.reason.clone());
                     totals.rejects.entry(key).or_insert_with(|| (0, reject.first.clone())).0 += reject.count;
                 }
                 if !status.ended {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::output::{BroadcastOutput, HashOutput, RoundRobinOutput};
 use super::source::{SourceChain, SourceConfig};
@@ -12,7 +13,7 @@ use crate::graph::ErrorPolicy;
 use crate::operator::{Chained, FanOut, Operator, OperatorContext, Stage};
 use crate::params::ParamValues;
 use crate::sink::{Committer, Sink, SinkContext, SinkStage};
-use crate::source::{Source, SourceContext};
+use crate::source::{Source, SourceContext, Throttle};
 use crate::state::{KeyGroups, State};
 use crate::value::{EvalError, Timestamp};
 
@@ -65,6 +66,7 @@ pub struct ChainBuilder<'a> {
     pub(crate) outputs: &'a [OutputEdge],
     pub(crate) outbox: OutboxHandle,
     pub(crate) sinks: &'a mut SinkRegistry,
+    pub(crate) throttle: Arc<Throttle>,
 }
 
 impl ChainBuilder<'_> {
@@ -166,7 +168,12 @@ impl ChainBuilder<'_> {
         W: Fn(&S::Row) -> Result<Option<Timestamp>, EvalError> + Send + 'static,
         N: Stage<S::Row> + 'static,
     {
-        let context = SourceContext { name: name.to_owned(), subtask: self.subtask, parallelism: self.parallelism };
+        let context = SourceContext {
+            name: name.to_owned(),
+            subtask: self.subtask,
+            parallelism: self.parallelism,
+            throttle: self.throttle.clone(),
+        };
         let reader = source.reader(&context).map_err(|error| error.context(format_args!("source {name}")))?;
         Ok(Box::new(SourceChain::new(uid, name, reader, config, next)))
     }

@@ -15,6 +15,9 @@ use crate::value::{EvalError, Timestamp};
 /// The state in a snapshot that holds the splits of a reader.
 pub const SPLITS: &str = "#splits";
 
+/// How many reasons for rejects are told apart.
+const MOST_REASONS: usize = 20;
+
 /// What the text says of a source besides its connector.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceConfig<W> {
@@ -41,7 +44,7 @@ pub struct SourceReport {
 #[derive(Clone, Debug)]
 pub struct RejectReport {
     /// The reason.
-    pub reason: &'static str,
+    pub reason: String,
     /// How many.
     pub count: u64,
     /// The first, in words.
@@ -137,13 +140,15 @@ where
     }
 
     #[cold]
-    fn reject(&mut self, reason: &'static str, message: impl FnOnce() -> String) -> JobResult<()> {
+    fn reject(&mut self, reason: &str, message: impl FnOnce() -> String) -> JobResult<()> {
         match self.config.on_error {
             ErrorPolicy::Fail => Err(JobError::new(format!("source {}: {}", self.name, message()))),
             ErrorPolicy::Skip => {
+                // Reasons that name something of the record would be as many as there are records.
+                let reason = if self.rejects.len() < MOST_REASONS { reason } else { "other reasons" };
                 match self.rejects.iter_mut().find(|reject| reject.reason == reason) {
                     Some(reject) => reject.count += 1,
-                    None => self.rejects.push(RejectReport { reason, count: 1, first: message() }),
+                    None => self.rejects.push(RejectReport { reason: reason.to_owned(), count: 1, first: message() }),
                 }
                 Ok(())
             }

@@ -20,7 +20,7 @@ use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
 use crate::operator::RestoredState;
 use crate::progress::Board;
 use crate::sink::COMMITTABLES;
-use crate::source::{EnumeratorAction, ErasedEnumerator, SourceContext};
+use crate::source::{EnumeratorAction, ErasedEnumerator, SourceContext, Throttle};
 use crate::task::{Task, TaskFailure, TaskId, TaskMessage, TaskReport};
 
 const ENUMERATOR: &str = "#enumerator";
@@ -109,6 +109,7 @@ impl<'a> Attempt<'a> {
         for (index, wirings) in wire(&job.chains, &settings.parallelism)?.into_iter().enumerate() {
             let spec = &job.chains[index];
             let mut own_mailboxes = Vec::new();
+            let throttle = Arc::new(Throttle::default());
             for (subtask, wiring) in wirings.into_iter().enumerate() {
                 let outbox = OutboxHandle::new(wiring.senders.len());
                 let mut builder = ChainBuilder {
@@ -118,6 +119,7 @@ impl<'a> Attempt<'a> {
                     outputs: &wiring.outputs,
                     outbox: outbox.clone(),
                     sinks: &mut sinks,
+                    throttle: throttle.clone(),
                 };
                 let chain = (spec.build)(&mut builder)?;
                 let id = TaskId { chain: index, subtask: builder.subtask };
@@ -406,7 +408,12 @@ fn open_enumerators(settings: &RunSettings, dealt: &Dealt, resumed: bool) -> Job
             continue;
         };
         let name = chain.uids.first().and_then(|uid| uid.split('/').next()).unwrap_or(chain.name);
-        let context = SourceContext { name: name.to_owned(), subtask: 0, parallelism: settings.parallelism[index] };
+        let context = SourceContext {
+            name: name.to_owned(),
+            subtask: 0,
+            parallelism: settings.parallelism[index],
+            throttle: Arc::default(),
+        };
         let in_source = |error: JobError| error.context(format_args!("source {name}"));
         let source = build(&settings.params).map_err(in_source)?;
         let own = |state: &'static str| {

@@ -5,11 +5,13 @@ mod erased;
 pub mod fetch;
 mod reader;
 mod split;
+mod throttle;
 
 pub use enumerator::{EnumeratorAction, EnumeratorContext, SplitEnumerator, StaticEnumerator};
 pub use erased::{ErasedEnumerator, ErasedSource, TypedSource, erase_source};
 pub use reader::{ReaderStatus, SourceOutput, SourceReader};
 pub use split::Split;
+pub use throttle::Throttle;
 
 use crate::error::JobResult;
 
@@ -43,4 +45,6 @@ pub struct SourceContext {
     pub subtask: u32,
     /// How many readers there are.
     pub parallelism: u32,
+    /// The rows per second of all readers together.
+    pub throttle: std::sync::Arc<Throttle>,
 }

@@ -54,7 +54,7 @@ pub trait SourceOutput<T> {
 
     /// A record of the selected split that is not a row. An error when the policy is to fail, else it is counted by its reason.
     /// `message` is only called for those that are shown.
-    fn reject(&mut self, reason: &'static str, message: impl FnOnce() -> String) -> JobResult<()>;
+    fn reject(&mut self, reason: &str, message: impl FnOnce() -> String) -> JobResult<()>;
 
     /// All rows of this split have been emitted: it takes part in the watermark no more.
     fn split_finished(&mut self, split: &str);

@@ -1,11 +1,34 @@
 //! `file`: files in folders, read in splits and written in two phases.
 
 #[cfg(feature = "engine")]
+mod committable;
+#[cfg(feature = "engine")]
+mod committer;
+#[cfg(feature = "engine")]
 mod discover;
+#[cfg(feature = "engine")]
+mod fetch;
 #[cfg(feature = "engine")]
 mod open;
 #[cfg(feature = "engine")]
+mod partition;
+#[cfg(feature = "engine")]
+mod sink;
+#[cfg(feature = "engine")]
+mod source;
+#[cfg(feature = "engine")]
 mod split;
+#[cfg(feature = "engine")]
+mod writer;
+
+#[cfg(feature = "engine")]
+pub use {
+    open::Codec,
+    sink::FileSink,
+    source::{FileEmitter, FileEnumerator, FileSource},
+    split::FileSplit,
+    writer::FileWriter,
+};
 
 use super::{ConnectorSpec, OptionSpec, OptionTy, SinkSpec, SourceSpec};
 
@@ -64,3 +87,10 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         exactly_once: true,
     }),
 };
+
+/// The format that the options name, with its own options.
+#[cfg(feature = "engine")]
+pub(crate) fn format_of<F: crate::formats::Format>(options: &crate::options::Options) -> crate::error::JobResult<F> {
+    let (_, own) = options.block("format")?.unwrap_or_default();
+    F::from_options(&own)
+}

@@ -1,5 +1,11 @@
 //! `stdout`: a sink that prints rows.
 
+#[cfg(feature = "engine")]
+mod sink;
+
+#[cfg(feature = "engine")]
+pub use sink::{StdoutSink, StdoutWriter};
+
 use super::{ConnectorSpec, SinkSpec};
 
 /// The connector.

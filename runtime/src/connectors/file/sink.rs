@@ -1,0 +1,102 @@
+//! The sink of the connector `file`: its options.
+
+use std::marker::PhantomData;
+use std::path::PathBuf;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::committer::FileCommitter;
+use super::writer::{FileWriter, WriterOptions};
+use crate::error::{JobError, JobResult};
+use crate::formats::Format;
+use crate::options::Options;
+use crate::record::Record;
+use crate::sink::{Committer, Sink, SinkContext};
+
+const ROLL_SIZE: u64 = 256 * 1024 * 1024;
+
+/// Writes rows of type `T` in the format `F` to files in a folder.
+#[derive(Clone, Debug)]
+pub struct FileSink<T, F> {
+    folder: PathBuf,
+    gzip: bool,
+    /// Indices of columns.
+    partition: Vec<usize>,
+    roll_size: u64,
+    existing: Existing,
+    format: F,
+    row: PhantomData<fn(T)>,
+}
+
+/// What happens at the start when the folder holds files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    Fail,
+    Append,
+    Replace,
+}
+
+impl<T: Record, F: Format> FileSink<T, F> {
+    /// See the connector's options.
+    pub fn from_options(options: &Options) -> JobResult<Self> {
+        let partition = options.columns("partition")?.iter().map(|name| {
+            let found = T::COLUMNS.iter().position(|column| column.name == name);
+            found.ok_or_else(|| {
+                JobError::new(format!("the option `partition` names a column `{name}`, which the rows do not have"))
+            })
+        });
+        if options.boolean("keep_partition_columns")? == Some(false) {
+            return Err(JobError::new("`keep_partition_columns: false` is not available yet"));
+        }
+        Ok(FileSink {
+            folder: PathBuf::from(options.required_text("path")?),
+            gzip: options.word("compression", &["none", "gzip"])? == "gzip",
+            partition: partition.collect::<JobResult<_>>()?,
+            roll_size: options.unsigned("roll_size")?.unwrap_or(ROLL_SIZE).max(1),
+            existing: match options.word("existing", &["fail", "append", "replace"])? {
+                "append" => Existing::Append,
+                "replace" => Existing::Replace,
+                _ => Existing::Fail,
+            },
+            format: super::format_of(options)?,
+            row: PhantomData,
+        })
+    }
+
+    /// Where unfinished files are. Hidden, in the target folder itself: the way to their place is a rename.
+    fn staging(&self, context: &SinkContext) -> PathBuf {
+        self.folder.join(format!(".millstream-{}-{:08x}", context.run, xxh3_64(context.uid.as_bytes()) & 0xffff_ffff))
+    }
+
+    /// What the names of this run's files begin with.
+    fn prefix(&self, context: &SinkContext) -> String {
+        match self.existing {
+            // Files of other runs are there: the run keeps the names apart.
+            Existing::Append if !context.replace => format!("part-{}-", context.run),
+            _ => "part-".to_owned(),
+        }
+    }
+}
+
+impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
+    type Writer = FileWriter<T, F::Encoder<T>>;
+
+    fn writer(&self, context: &SinkContext) -> JobResult<Self::Writer> {
+        let extension = self.format.extension();
+        let options = WriterOptions {
+            staging: self.staging(context),
+            prefix: format!("{}{}-", self.prefix(context), context.subtask),
+            extension: if self.gzip { format!("{extension}.gz") } else { extension.to_owned() },
+            gzip: self.gzip,
+            partition: self.partition.clone(),
+            roll_size: self.roll_size,
+            subtask: context.subtask,
+        };
+        Ok(FileWriter::new(options, self.format.encoder()?))
+    }
+
+    fn committer(&self, context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
+        let existing = if context.replace { Existing::Replace } else { self.existing };
+        Ok(Some(Box::new(FileCommitter::new(self.folder.clone(), self.staging(context), self.prefix(context), existing))))
+    }
+}

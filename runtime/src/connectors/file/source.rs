@@ -1,0 +1,194 @@
+//! The source of the connector `file`.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::discover::{find_files, splits_of};
+use super::fetch::{Chunk, FileFetcher, line_at};
+use super::open::Codec;
+use super::split::FileSplit;
+use crate::error::JobResult;
+use crate::formats::{Decoder, Format};
+use crate::options::Options;
+use crate::record::{FieldError, Record};
+use crate::source::fetch::{Emitter, FetchingReader};
+use crate::source::{EnumeratorContext, Source, SourceContext, SourceOutput, SplitEnumerator, StaticEnumerator, Throttle};
+
+/// Bytes of a record that a message shows.
+const SHOWN: usize = 80;
+
+/// Reads rows of type `T` in the format `F` from files.
+#[derive(Clone, Debug)]
+pub struct FileSource<T, F> {
+    path: String,
+    /// None: as the first bytes of each file say.
+    compression: Option<Codec>,
+    rate: Option<u64>,
+    format: F,
+    row: PhantomData<fn() -> T>,
+}
+
+impl<T: Record, F: Format> FileSource<T, F> {
+    /// See the connector's options.
+    pub fn from_options(options: &Options) -> JobResult<Self> {
+        let compression = match options.word("compression", &["auto", "none", "gzip", "zstd"])? {
+            "none" => Some(Codec::Plain),
+            "gzip" => Some(Codec::Gzip),
+            "zstd" => Some(Codec::Zstd),
+            _ => None,
+        };
+        Ok(FileSource {
+            path: options.required_text("path")?.to_owned(),
+            compression,
+            rate: options.unsigned("rate")?,
+            format: super::format_of(options)?,
+            row: PhantomData,
+        })
+    }
+}
+
+impl<T: Record, F: Format> Source for FileSource<T, F> {
+    type Row = T;
+    type Split = FileSplit;
+    type Enumerator = FileEnumerator;
+    type Reader = FetchingReader<FileEmitter<T, F>>;
+
+    fn enumerator(&self, context: &SourceContext, restored: Option<&[u8]>) -> JobResult<FileEnumerator> {
+        Ok(FileEnumerator {
+            pattern: self.path.clone(),
+            compression: self.compression,
+            splittable: self.format.framing().is_splittable() && !self.format.has_header(),
+            parallelism: context.parallelism,
+            splits: match restored {
+                Some(bytes) => StaticEnumerator::restore(bytes)?,
+                None => StaticEnumerator::new([]),
+            },
+        })
+    }
+
+    fn reader(&self, context: &SourceContext) -> JobResult<Self::Reader> {
+        let emitter = FileEmitter {
+            format: self.format.clone(),
+            decoder: None,
+            row: PhantomData,
+            rate: self.rate,
+            throttle: context.throttle.clone(),
+        };
+        let fetcher = FileFetcher::new(self.format.framing(), self.format.has_header());
+        FetchingReader::start(&context.name, fetcher, emitter)
+    }
+
+    fn bounded(&self) -> bool {
+        true
+    }
+}
+
+/// Finds the files when the job starts, hands them out one by one.
+#[derive(Debug)]
+pub struct FileEnumerator {
+    pattern: String,
+    compression: Option<Codec>,
+    splittable: bool,
+    parallelism: u32,
+    splits: StaticEnumerator<FileSplit>,
+}
+
+impl SplitEnumerator<FileSplit> for FileEnumerator {
+    fn discover(&mut self) -> JobResult<()> {
+        let files = find_files(&self.pattern)?;
+        self.splits = StaticEnumerator::new(splits_of(&files, self.compression, self.splittable, self.parallelism)?);
+        Ok(())
+    }
+
+    fn request(&mut self, subtask: u32, context: &mut EnumeratorContext<FileSplit>) -> JobResult<()> {
+        self.splits.request(subtask, context)
+    }
+
+    fn add_splits_back(&mut self, splits: Vec<FileSplit>) {
+        self.splits.add_back(splits);
+    }
+
+    fn unassigned(&self) -> usize {
+        self.splits.len()
+    }
+
+    fn snapshot(&self) -> Vec<u8> {
+        self.splits.snapshot()
+    }
+}
+
+/// Decodes the records of files, on the task.
+pub struct FileEmitter<T: Record, F: Format> {
+    format: F,
+    decoder: Option<F::Decoder<T>>,
+    row: PhantomData<fn() -> T>,
+    rate: Option<u64>,
+    throttle: Arc<Throttle>,
+}
+
+impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
+    type Row = T;
+    type Split = FileSplit;
+    type Chunk = Chunk;
+
+    fn begin(&mut self, _split: &FileSplit) -> JobResult<()> {
+        // Made with the header, which the first chunk brings.
+        self.decoder = None;
+        Ok(())
+    }
+
+    fn emit(
+        &mut self,
+        chunk: &mut Chunk,
+        split: &mut FileSplit,
+        limit: usize,
+        out: &mut impl SourceOutput<T>,
+    ) -> JobResult<bool> {
+        let decoder = match &mut self.decoder {
+            Some(decoder) => decoder,
+            none => {
+                let decoder = self.format.decoder(chunk.header.as_deref()).map_err(|error| error.context(&split.path))?;
+                none.insert(decoder)
+            }
+        };
+        let end = chunk.records.len().min(chunk.next.saturating_add(limit));
+        for &(start, len) in &chunk.records[chunk.next..end] {
+            let record = &chunk.bytes[start as usize..start as usize + len as usize];
+            match decoder.decode(record) {
+                Ok(Some(row)) => out.emit(row)?,
+                Ok(None) => {}
+                Err(error) => {
+                    let position = chunk.base + u64::from(start);
+                    out.reject(error.reason(), || explain(split, position, record, &error))?;
+                }
+            }
+        }
+        chunk.next = end;
+        split.position = chunk.position();
+        if chunk.next < chunk.records.len() {
+            return Ok(false);
+        }
+        if let Some(reason) = chunk.broken.take() {
+            out.reject("the file is damaged", || format!("{}: {reason}", split.path))?;
+        }
+        Ok(true)
+    }
+
+    fn allowance(&mut self, wanted: usize) -> Result<usize, Duration> {
+        match self.rate {
+            Some(rate) => self.throttle.take(rate, wanted),
+            None => Ok(wanted),
+        }
+    }
+}
+
+/// `data/a.csv line 3, byte 45: field \`id\`: \`2iii\` is no int64; the line: 2iii,x`
+#[cold]
+fn explain(split: &FileSplit, position: u64, record: &[u8], error: &FieldError) -> String {
+    let line = line_at(&split.path, split.codec, position).map_or_else(String::new, |line| format!(" line {line},"));
+    let text = String::from_utf8_lossy(record);
+    let shown: String = text.chars().take(SHOWN).collect();
+    let more = if shown.len() < text.len() { "…" } else { "" };
+    format!("{}{line} byte {position}: {error}\n  the record: {shown}{more}", split.path)
+}
