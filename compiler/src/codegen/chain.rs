@@ -165,7 +165,7 @@ impl<'a> Builder<'a> {
                 let key = key_type(cx, &keys);
                 let origin = &cx.job.vertex(id).origin;
                 let closure = by_reference(cx, rows, origin, |lowering| key_value(lowering, &keys));
-                quote!(cx.hash::<#rust, #key>(#number, #closure))
+                quote!(cx.hash::<#rust, #key, _>(#number, #closure))
             }
         }
     }

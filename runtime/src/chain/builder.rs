@@ -117,14 +117,11 @@ impl ChainBuilder<'_> {
     }
 
     /// Rows to the subtask that owns their key.
-    pub fn hash<T, K>(
-        &mut self,
-        edge: usize,
-        key: impl Fn(&T) -> Result<K, EvalError> + Send,
-    ) -> JobResult<HashOutput<T, K, impl Fn(&T) -> Result<K, EvalError> + Send>>
+    pub fn hash<T, K, F>(&mut self, edge: usize, key: F) -> JobResult<HashOutput<T, K, F>>
     where
         T: Send + 'static,
         K: State,
+        F: Fn(&T) -> Result<K, EvalError> + Send,
     {
         let output = self.output(edge)?;
         let groups = KeyGroups::new(self.context.max_parallelism);

@@ -346,13 +346,10 @@ impl<'a> Attempt<'a> {
         let Some(pending) = self.pending.take() else { return };
         let (id, purpose, started) = (pending.id, pending.purpose, pending.started);
         let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
-        let (manifest, mut parts) = pending.complete(&self.identity, &names);
-        let committables = parts.iter().flat_map(|(_, entries)| committables_of(entries, id)).collect();
-        let waiting: Vec<_> = self.queue.waiting().collect();
-        if !waiting.is_empty() {
-            parts.push(("committables.state".to_owned(), waiting));
-        }
-        let job = self.store.clone().map(|store| tokio::spawn(async move { store.write(manifest, parts).await }));
+        let (manifest, mut entries) = pending.complete(&self.identity, &names);
+        let committables = committables_of(&entries, id);
+        entries.extend(self.queue.waiting());
+        let job = self.store.clone().map(|store| tokio::spawn(async move { store.write(manifest, entries).await }));
         self.writing = Some(Writing { id, purpose, started, committables, job });
     }
 

@@ -53,8 +53,8 @@ impl Pending {
         self.acks.len() == self.tasks
     }
 
-    /// All parts: the manifest, the entries by data file.
-    pub(super) fn complete(self, identity: &Identity, chains: &[&str]) -> (Manifest, Vec<(String, Vec<StateEntry>)>) {
+    /// All parts together.
+    pub(super) fn complete(self, identity: &Identity, chains: &[&str]) -> (Manifest, Vec<StateEntry>) {
         let mut manifest = Manifest {
             job: identity.job.clone(),
             fingerprint: identity.fingerprint,
@@ -64,16 +64,11 @@ impl Pending {
             chains: chains.iter().map(|&name| ChainEntry { name: name.to_owned(), subtasks: Vec::new() }).collect(),
             files: Vec::new(),
         };
-        let mut parts = Vec::new();
-        if !self.enumerators.is_empty() {
-            parts.push(("coordinator.state".to_owned(), self.enumerators));
-        }
+        let mut entries = self.enumerators;
         for (task, ack) in self.acks {
             manifest.chains[task.chain].subtasks.push(SubtaskEntry { finished: ack.finished, watermark: ack.watermark });
-            if !ack.entries.is_empty() {
-                parts.push((format!("{:03}-{}-{}.state", task.chain, chains[task.chain], task.subtask), ack.entries));
-            }
+            entries.extend(ack.entries);
         }
-        (manifest, parts)
+        (manifest, entries)
     }
 }

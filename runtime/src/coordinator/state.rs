@@ -25,6 +25,14 @@ pub(crate) enum Part {
     Item(Vec<u8>),
 }
 
+impl Part {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Part::Group(_, bytes) | Part::Item(bytes) => bytes.len(),
+        }
+    }
+}
+
 const MAGIC: &[u8; 8] = b"MSSTATE1";
 
 /// Encodes lazily taken snapshots. Heavy: not on a task.

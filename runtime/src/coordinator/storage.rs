@@ -20,6 +20,9 @@ use crate::error::{JobError, JobResult};
 const MANIFEST: &str = "manifest.json";
 const FOLDER: &str = "checkpoint-";
 
+/// A data file that has grown so large is followed by another.
+const FILE_SIZE: usize = 16 * 1024 * 1024;
+
 /// A checkpoint, read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checkpoint {
@@ -78,14 +81,18 @@ impl CheckpointStore {
         &self.directory
     }
 
-    /// Writes a checkpoint: the entries of each part to one data file, then the manifest.
-    pub(crate) async fn write(&self, mut manifest: Manifest, parts: Vec<(String, Vec<StateEntry>)>) -> JobResult<()> {
+    /// Writes a checkpoint: the data files side by side, then the manifest.
+    pub(crate) async fn write(&self, mut manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
         let folder = folder_of(manifest.checkpoint);
-        for (name, entries) in parts {
+        let mut writes = Vec::new();
+        for (number, entries) in pack(entries).into_iter().enumerate() {
+            let name = format!("{number:04}.state");
             let bytes = encode_entries(&entries);
             manifest.files.push(DataFile { name: name.clone(), size: bytes.len() as u64, xxh3: xxh3_64(&bytes) });
-            self.put(&format!("{folder}/{name}"), bytes).await?;
+            let path = format!("{folder}/{name}");
+            writes.push(async move { self.put(&path, bytes).await });
         }
+        futures_util::future::try_join_all(writes).await?;
         self.put(&format!("{folder}/{MANIFEST}"), manifest.to_bytes()).await
     }
 
@@ -238,6 +245,23 @@ impl CheckpointStore {
     }
 }
 
+/// Entries by data file: few files, as each costs a sync, but none that is huge.
+fn pack(entries: Vec<StateEntry>) -> Vec<Vec<StateEntry>> {
+    let mut files: Vec<Vec<StateEntry>> = Vec::new();
+    let mut size = usize::MAX;
+    for entry in entries {
+        if size >= FILE_SIZE {
+            files.push(Vec::new());
+            size = 0;
+        }
+        size += entry.part.len();
+        if let Some(file) = files.last_mut() {
+            file.push(entry);
+        }
+    }
+    files
+}
+
 enum ReadError {
     /// An older checkpoint may be whole.
     Damaged(String),
@@ -268,12 +292,12 @@ mod tests {
         Manifest { checkpoint, files: Vec::new(), ..sample() }
     }
 
-    fn parts(checkpoint: u64) -> Vec<(String, Vec<StateEntry>)> {
+    /// Enough for two data files.
+    fn parts(checkpoint: u64) -> Vec<StateEntry> {
         let entry = |part| StateEntry { uid: "u".into(), state: "s".into(), schema: "int64".into(), subtask: 0, part };
-        vec![
-            ("a.state".to_owned(), vec![entry(Part::Group(3, checkpoint.to_le_bytes().to_vec()))]),
-            ("b.state".to_owned(), vec![entry(Part::Item(vec![7; 100]))]),
-        ]
+        let mut large = vec![0; FILE_SIZE];
+        large[0] = u8::try_from(checkpoint).unwrap();
+        vec![entry(Part::Group(3, large)), entry(Part::Item(vec![7; 100]))]
     }
 
     /// A store with the checkpoints 1 and 2, then damaged.
@@ -313,9 +337,9 @@ mod tests {
             std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
         };
         let cases: [(&str, Box<dyn FnOnce(&Path)>); 6] = [
-            ("a.state` is damaged: its checksum is wrong", Box::new(|folder| flip(folder.join("a.state")))),
-            ("b.state` is damaged: 1", Box::new(|folder| cut(folder.join("b.state")))),
-            ("b.state` is missing", Box::new(|folder| std::fs::remove_file(folder.join("b.state")).unwrap())),
+            ("0000.state` is damaged: its checksum is wrong", Box::new(|folder| flip(folder.join("0000.state")))),
+            ("0001.state` is damaged: 1", Box::new(|folder| cut(folder.join("0001.state")))),
+            ("0001.state` is missing", Box::new(|folder| std::fs::remove_file(folder.join("0001.state")).unwrap())),
             ("manifest.json` is damaged: its checksum", Box::new(|folder| flip(folder.join(MANIFEST)))),
             ("manifest.json` is damaged: its end", Box::new(|folder| cut(folder.join(MANIFEST)))),
             ("manifest.json` is damaged: it is empty", Box::new(|folder| std::fs::write(folder.join(MANIFEST), "").unwrap())),

@@ -164,7 +164,13 @@ impl Committer for FileCommitter {
         self.open()?;
         self.clean_up_after_others()?;
         match start {
-            SinkStart::Fresh => self.apply_policy()?,
+            SinkStart::Fresh => {
+                if let Err(refused) = self.apply_policy() {
+                    // Nothing of a run that does not begin stays behind.
+                    let _ = self.finish();
+                    return Err(refused);
+                }
+            }
             SinkStart::Resumed { checkpoint, pending } => {
                 for (checkpoint, bytes) in pending {
                     self.commit(*checkpoint, std::slice::from_ref(bytes))?;

@@ -1,0 +1,68 @@
+//! SIGKILL at any moment: a later start goes on by itself, and the committed output is that of an undisturbed run.
+
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::job::{Setup, expected, output, run};
+
+const ARGS: &str = "MILLSTREAM_TEST_ARGS";
+
+/// Not a test by itself: the process that the tests below start and kill.
+#[test]
+fn child() {
+    if let Ok(args) = std::env::var(ARGS) {
+        std::process::exit(run(&args.split('\n').collect::<Vec<_>>()).into());
+    }
+}
+
+fn start(args: &[String]) -> std::process::Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "kill::child", "--nocapture"])
+        .env(ARGS, args.join("\n"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Kills the child after `time`, unless it has ended by then.
+fn kill_after(mut child: std::process::Child, time: Duration) -> Option<ExitStatus> {
+    let deadline = Instant::now() + time;
+    while Instant::now() < deadline {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
+}
+
+#[test]
+fn killed_at_any_moment_and_started_again() {
+    let setup = Setup::new(60_000, 3);
+    let checkpoints = setup.path("checkpoints");
+    let more = ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "20ms", "--rate", "30000", "--parallelism", "2"];
+    let args = setup.args(&more);
+    let all = expected(0..setup.bids);
+    let mut seed = 88_172_645_463_325_252_u64;
+    let mut kills = 0;
+    let end = loop {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        // Most kills fall into the run; some into its start.
+        match kill_after(start(&args), Duration::from_millis(20 + seed % 600)) {
+            Some(status) => break status,
+            None => kills += 1,
+        }
+        let committed = output(&setup.out());
+        assert!(committed.windows(2).all(|pair| pair[0] != pair[1]), "a row is there twice after kill {kills}");
+        assert!(committed.iter().all(|line| all.binary_search(line).is_ok()), "a row is wrong after kill {kills}");
+        assert!(kills < 300, "it makes no progress");
+    };
+    assert!(end.success(), "{end}");
+    assert!(kills > 3, "it was killed {kills} times only");
+    setup.check();
+}

@@ -1,0 +1,8 @@
+//! Whole jobs, by hand what the compiler generates: from files through exchanges, windows and checkpoints to files.
+
+extern crate millstream_runtime as millstream;
+
+mod files;
+mod job;
+mod kill;
+mod resume;

@@ -1,0 +1,21 @@
+//! Failures inside of the process: restart from the last checkpoint.
+
+use super::job::Setup;
+
+/// A panic in an operator, cured after the first failure: the job restarts by itself.
+#[test]
+fn a_panic_restarts_the_job_and_nothing_is_lost_or_repeated() {
+    let setup = Setup::new(30_000, 4);
+    let poison = setup.path("poison");
+    std::fs::write(&poison, "").unwrap();
+    std::fs::write(setup.path("bids-9.jsonl"), "{\"auction\":\"poison\",\"price\":1,\"time\":\"1970-01-01T00:10:00Z\"}\n")
+        .unwrap();
+    let checkpoints = setup.path("checkpoints");
+    let args = ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "5ms", "--poison", &poison, "--rate", "60000"];
+    assert_eq!(setup.run(&args), 1, "it gives up after three restarts");
+    std::fs::remove_file(&poison).unwrap();
+    assert_eq!(setup.run(&args), 0, "the next start goes on from the last checkpoint");
+    setup.check();
+    let left: Vec<_> = std::fs::read_dir(&checkpoints).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [".lock"], "the checkpoints of a job that is done are gone");
+}
