@@ -102,6 +102,20 @@ fn check_of_a_good_file_says_one_line() {
 }
 
 #[test]
+fn check_of_a_file_for_others_to_use_needs_no_sink() {
+    let folder = Folder::new("library");
+    let library = GOOD.replace("sink named into file { path: \"out\", format: json }", "").replace("job good", "job library");
+    let said = folder
+        .write("library.flow", library.lines().filter(|line| !line.starts_with("job")).collect::<Vec<_>>().join("\n"))
+        .run(&["check", "library.flow"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.err.contains("good: 1 source, 2 operators, 0 sinks"), "{said:?}");
+    let said = folder.run(&["explain", "library.flow"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.err.contains("E0703"), "{said:?}");
+}
+
+#[test]
 fn check_shows_every_mistake_at_once() {
     let folder = Folder::new("broken");
     let said = folder.write("broken.flow", BROKEN).write("good.flow", GOOD).run(&["check", "good.flow", "broken.flow"]);

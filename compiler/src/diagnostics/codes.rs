@@ -37,7 +37,7 @@ pub static PAGES: &[Page] = pages![
     "E0601" "E0602" "E0603" "E0604" "E0605" "E0606" "E0607" "E0608" "E0609" "E0610" "E0611" "E0612"
     "E0613"
     // Layouts.
-    "E0701" "E0702" "E0703" "E0704" "E0705"
+    "E0701" "E0702" "E0703"
     // Generated code and build.
     "E0901" "E0902" "E0903" "E0904"
     // Warnings.

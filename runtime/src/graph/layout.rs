@@ -26,7 +26,6 @@ pub(super) fn check(graph: &JobGraph) -> Vec<LayoutError> {
     for vertex in graph.topological() {
         check_parallelism(graph, vertex, &mut errors);
     }
-    check_uids(graph, &mut errors);
     errors
 }
 
@@ -36,11 +35,11 @@ fn check_job(graph: &JobGraph, errors: &mut Vec<LayoutError>) {
         errors.push(LayoutError { code, title, label: String::new(), help: Some(help.to_owned()), origin: None });
     };
     if graph.vertices().next().is_none() {
-        job("E0704", "nothing in this job reaches a sink".to_owned(), "add one: `sink my_stream into stdout {}`");
+        job("E0703", "nothing in this job reaches a sink".to_owned(), "add one: `sink my_stream into stdout {}`");
     }
     if !(1..=MOST_KEY_GROUPS).contains(&settings.max_parallelism) {
         let title = format!("max_parallelism must be between 1 and {MOST_KEY_GROUPS}, not {}", settings.max_parallelism);
-        job("E0703", title, "it is the number of key groups; leave it out to get 128");
+        job("E0701", title, "it is the number of key groups; leave it out to get 128");
     } else if !(1..=settings.max_parallelism).contains(&settings.parallelism) {
         let title = format!(
             "the job's parallelism must be between 1 and max_parallelism ({}), not {}",
@@ -68,21 +67,6 @@ fn check_parallelism(graph: &JobGraph, id: VertexId, errors: &mut Vec<LayoutErro
             title: format!("`{}` has no key, so it runs once, not {parallelism} times", vertex.name),
             label: "all rows come to one subtask here".to_owned(),
             help: Some("group `by` a column, or remove @parallelism".to_owned()),
-            origin: Some(vertex.origin.clone()),
-        });
-    }
-}
-
-fn check_uids(graph: &JobGraph, errors: &mut Vec<LayoutError>) {
-    let mut seen: std::collections::HashMap<&str, VertexId> = std::collections::HashMap::new();
-    for id in graph.topological() {
-        let vertex = graph.vertex(id);
-        let Some(first) = seen.insert(&vertex.uid, id) else { continue };
-        errors.push(LayoutError {
-            code: "E0705",
-            title: format!("two operators have the id `{}`", vertex.uid),
-            label: format!("`{}` has it, too", graph.vertex(first).name),
-            help: Some("state in checkpoints is found by this id: give each operator its own with @id(\"..\")".to_owned()),
             origin: Some(vertex.origin.clone()),
         });
     }

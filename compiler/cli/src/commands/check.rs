@@ -48,7 +48,8 @@ pub fn run(args: &Args, console: &Console) -> ExitCode {
 fn check(path: &str, format: Format, console: &Console) -> bool {
     let start = Instant::now();
     let Some(mut session) = files::open(path, console) else { return false };
-    let planned = session.plan();
+    // A file without a sink is there for others to use: there is nothing to plan in it.
+    let planned = if has_sink(&session) { session.plan() } else { None };
     let time = start.elapsed();
     match format {
         Format::Json => {
@@ -64,19 +65,28 @@ fn check(path: &str, format: Format, console: &Console) -> bool {
             console.message(summary(path, &session, planned.as_ref(), time));
         }
     }
-    planned.is_some()
+    !session.has_errors()
+}
+
+fn has_sink(session: &Session) -> bool {
+    session.program().nodes.iter().any(|node| matches!(node.operation, Operation::Sink(_)))
 }
 
 /// `orders.flow: good: 1 source, 3 operators, 1 sink (2.1 ms)`
 fn summary(path: &str, session: &Session, planned: Option<&Planned>, time: Duration) -> String {
     let time = format!("{:.1} ms", time.as_secs_f64() * 1000.0);
-    let Some(planned) = planned else {
+    if session.has_errors() {
         let errors = session.diagnostics().iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
         return format!("{path}: {} ({time})", counted(errors, "error"));
+    }
+    // Of a pipeline what runs, of other files what they offer.
+    let operations: Vec<&Operation> = match planned {
+        Some(planned) => planned.built.vertices().map(|vertex| &planned.built.vertex(vertex).operation).collect(),
+        None => session.program().nodes.iter().map(|node| &node.operation).collect(),
     };
     let (mut sources, mut operators, mut sinks) = (0, 0, 0);
-    for vertex in planned.built.vertices() {
-        match planned.built.vertex(vertex).operation {
+    for operation in operations {
+        match operation {
             Operation::Source(_) => sources += 1,
             Operation::Sink(_) => sinks += 1,
             _ => operators += 1,
