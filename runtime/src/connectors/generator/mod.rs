@@ -1,5 +1,7 @@
 //! `generator`: a source that makes rows up.
 
+pub mod nexmark;
+
 use super::{ConnectorSpec, OptionSpec, OptionTy, SourceSpec};
 
 /// The connector.
@@ -18,10 +20,22 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
                 "Rows per second, all subtasks together; without it as many as possible.",
             ),
             OptionSpec::optional("seed", OptionTy::Int, "0", "Another seed gives other rows."),
+            OptionSpec::optional("start", OptionTy::Timestamp, "@2026-01-01", "Nexmark: the time of the first event."),
+            OptionSpec::optional(
+                "events_per_second",
+                OptionTy::Int,
+                "10000",
+                "Nexmark: events in a second of event time. They come as fast as `rate` has it.",
+            ),
         ],
         formats: &[],
         replayable: true,
-        columns: None,
+        columns: Some(columns),
     }),
     sink: None,
 };
+
+/// What it makes has these columns; a sequence has whatever the record names.
+fn columns(words: &[(&str, &str)]) -> Option<crate::graph::Schema> {
+    words.contains(&("kind", "nexmark")).then(nexmark::schema)
+}
