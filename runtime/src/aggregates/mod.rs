@@ -1,25 +1,92 @@
 //! Aggregate functions: what they are called and typed, and (feature `engine`) their accumulators.
+//!
+//! One file per function or small family: its [`AggregateSpec`] and beside it the accumulator, which sees only values that
+//! count (no nulls; `where` is the caller's). The accumulator's type parameters are the types of all arguments.
+
+#[cfg(feature = "engine")]
+mod accumulator;
+mod approx_count_distinct;
+mod avg;
+mod by;
+mod collect;
+mod count;
+#[cfg(feature = "engine")]
+mod distinct;
+mod extremes;
+mod first_last;
+mod percentile;
+mod sum;
+mod variance;
+
+#[cfg(feature = "engine")]
+pub use self::{
+    accumulator::{Accumulator, Retract},
+    approx_count_distinct::ApproxCountDistinct,
+    avg::{Average, Avg},
+    by::{MaxBy, MinBy},
+    collect::{List, Set},
+    count::Count,
+    distinct::Distinct,
+    extremes::{Max, Min},
+    first_last::{First, Last},
+    percentile::Percentile,
+    sum::{Sum, Summable},
+    variance::{StdDev, ToFloat, Variance},
+};
 
 /// What the compiler and the manual know of an aggregate function.
 #[derive(Clone, Copy, Debug)]
 pub struct AggregateSpec {
+    /// As it is called.
     pub name: &'static str,
     /// As [`FunctionSpec::signature`](crate::functions::FunctionSpec): `max(value: O) -> O`. The result becomes optional where no row
     /// may have counted (a `where`, an optional argument, or no group key and no window), except for `never_null` functions.
     pub signature: &'static str,
     /// `count`-like: 0 rather than null where nothing counted.
     pub never_null: bool,
-    /// The accumulator type in `millstream::aggregates`, generic over its argument's type where it has one: `Max`.
+    /// The accumulator type in `millstream::aggregates`, generic over the types of its arguments where it has any: `Max`.
     pub accumulator: &'static str,
     /// Whether rows can be taken back (needed over tables).
     pub retractable: bool,
+    /// One sentence, then details.
     pub doc: &'static str,
 }
 
 /// All aggregate functions, by name.
-pub static AGGREGATES: &[&AggregateSpec] = &[];
+pub static AGGREGATES: &[&AggregateSpec] = &[
+    &approx_count_distinct::SPEC,
+    &avg::SPEC,
+    &count::SPEC,
+    &first_last::FIRST,
+    &first_last::LAST,
+    &collect::LIST,
+    &extremes::MAX,
+    &by::MAX_BY,
+    &extremes::MIN,
+    &by::MIN_BY,
+    &percentile::SPEC,
+    &collect::SET,
+    &variance::STDDEV,
+    &sum::SPEC,
+    &variance::VARIANCE,
+];
 
 /// The aggregate function of this name.
 pub fn find(name: &str) -> Option<&'static AggregateSpec> {
     AGGREGATES.iter().copied().find(|aggregate| aggregate.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs_are_sorted_and_well_formed() {
+        assert!(AGGREGATES.is_sorted_by(|a, b| a.name < b.name));
+        for spec in AGGREGATES {
+            let signature = crate::graph::signature::Signature::parse(spec.signature).unwrap();
+            assert_eq!(signature.name, spec.name);
+            assert!(!spec.doc.is_empty());
+        }
+    }
 }

@@ -4,7 +4,7 @@
 
 use ethnum::I256;
 
-use super::decimal::{wide_divide, wide_pow10};
+use super::decimal::{divide_half_up, wide_pow10};
 use super::{Date, Decimal, Duration, EvalError, Str, Time, Timestamp};
 
 macro_rules! operations {
@@ -224,7 +224,7 @@ decimal_sums!(Add add checked_add +, Sub sub checked_sub -);
 fn rescale_wide<const P: u8, const S: u8>(value: I256, scale: u32) -> Result<Decimal<P, S>, EvalError> {
     let wanted = S as u32;
     if scale > wanted {
-        Decimal::checked_wide(wide_divide(value, wide_pow10(scale - wanted)))
+        Decimal::checked_wide(divide_half_up(value, wide_pow10(scale - wanted)))
     } else {
         match value.checked_mul(wide_pow10(wanted - scale)) {
             Some(value) => Decimal::checked_wide(value),
@@ -262,7 +262,7 @@ impl<const P: u8, const S: u8, const Q: u8, const T: u8, const R: u8, const U: u
         } else {
             b *= wide_pow10(-shift as u32);
         }
-        Decimal::checked_wide(wide_divide(a, b))
+        Decimal::checked_wide(divide_half_up(a, b))
     }
 }
 

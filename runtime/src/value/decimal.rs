@@ -32,7 +32,7 @@ pub(super) fn wide_pow10(n: u32) -> I256 {
 }
 
 /// `a / b`, rounded half up (away from zero). `b` is not 0.
-pub(super) fn wide_divide(a: I256, b: I256) -> I256 {
+pub(crate) fn divide_half_up(a: I256, b: I256) -> I256 {
     let (quotient, rest) = (a / b, a % b);
     // Compare without doubling the rest: it may be close to the largest value.
     let (rest, half) = (rest.abs(), b.abs());
@@ -59,7 +59,7 @@ impl<const P: u8, const S: u8> Decimal<P, S> {
         }
     }
 
-    pub(super) fn checked_wide(unscaled: I256) -> Result<Self, EvalError> {
+    pub(crate) fn checked_wide(unscaled: I256) -> Result<Self, EvalError> {
         match i128::try_from(unscaled) {
             Ok(value) => Self::checked(value),
             Err(_) => Err(EvalError::overflow(format_args!("decimal({P}, {S})"))),
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!([round("0.25"), round("-0.25"), round("0.24999"), round("1e-60")], [3, -3, 2, 0]);
         assert_eq!(Decimal::<5, 0>::rescale(15, 1).unwrap(), Decimal(2));
         assert_eq!(Decimal::<5, 0>::rescale(-15, 1).unwrap(), Decimal(-2));
-        assert_eq!(wide_divide(I256::from(-15), I256::from(10)), I256::from(-2));
-        assert_eq!(wide_divide(I256::from(14), I256::from(-10)), I256::from(-1));
+        assert_eq!(divide_half_up(I256::from(-15), I256::from(10)), I256::from(-2));
+        assert_eq!(divide_half_up(I256::from(14), I256::from(-10)), I256::from(-1));
     }
 }

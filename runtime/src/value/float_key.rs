@@ -107,7 +107,7 @@ impl<F: Float> Ord for FloatKey<F> {
 }
 
 /// The key form of a value: the value itself for all but floats.
-pub trait AsKey: Sized {
+pub trait AsKey: Clone {
     /// What hashes and compares like the value.
     type Key: crate::record::Key;
     /// The key of a value.

@@ -23,7 +23,7 @@ mod uuid;
 use std::collections::BTreeMap;
 
 pub use self::decimal::Decimal;
-pub(crate) use self::decimal::pow10;
+pub(crate) use self::decimal::{divide_half_up, pow10};
 pub use self::duration::Duration;
 pub use self::error::{At, EvalError, required};
 pub use self::float_key::{AsKey, Float, FloatKey};
