@@ -1,24 +1,44 @@
 //! The standard library of scalar functions.
 //!
-//! One file per function (small families share one): its [`FunctionSpec`] for the compiler and the manual, and beside
-//! it, under the feature `engine`, the Rust function that jobs call as `millstream::functions::NAME`.
+//! One file per small family: the [`FunctionSpec`]s for the compiler and the manual, and beside them, under the feature
+//! `engine`, the Rust functions that jobs call as `millstream::functions::NAME`. Positions are counted from 0 everywhere.
 
-mod regex;
-mod text;
-mod time;
+mod choice;
+mod date_parts;
+mod epoch;
+mod hash;
+mod json;
+mod letter_case;
+mod lists;
+mod padding;
+#[cfg(feature = "engine")]
+mod pattern;
+mod powers;
+mod regular;
+mod rounding;
+mod search;
+mod substring;
+mod time_text;
+mod trim;
 
 #[cfg(feature = "engine")]
-pub use self::{regex::*, text::*, time::*};
+pub use self::{
+    choice::*, date_parts::*, epoch::*, hash::*, json::*, letter_case::*, lists::*, padding::*, powers::*, regular::*,
+    rounding::*, search::*, substring::*, time_text::*, trim::*,
+};
 
 /// What the compiler and the manual know of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionSpec {
+    /// As it is called.
     pub name: &'static str,
+    /// The chapter of the manual.
     pub category: &'static str,
     /// In the language's own words: `split_index(text: string, separator: string, index: int64) -> string?`.
     ///
     /// Type variables: `T`, `U` any type; `N` any numeric type; `I` any integer; `O` any ordered type. `regex` is a pattern:
     /// a literal is checked and compiled at compile time. `T...` as the last parameter takes one or more arguments.
+    /// `name?: type` may be left out: the Rust function takes an `Option`.
     /// A parameter without `?` given an optional value makes the call's result optional (null in, null out).
     pub signature: &'static str,
     /// The Rust function returns `Result<_, EvalError>`.
@@ -29,38 +49,96 @@ pub struct FunctionSpec {
     pub examples: &'static [(&'static str, &'static str)],
 }
 
-/// The categories, in the manual's order.
-const CATEGORIES: &[&[&FunctionSpec]] = &[text::SPECS, time::SPECS, regex::SPECS];
+impl FunctionSpec {
+    /// A function that always has a value.
+    const fn new(
+        category: &'static str,
+        signature: &'static str,
+        doc: &'static str,
+        examples: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        FunctionSpec { name: name_of(signature), category, signature, fallible: false, doc, examples }
+    }
+
+    /// A function that may have no value: its Rust function returns a `Result`.
+    const fn fallible(self) -> Self {
+        FunctionSpec { fallible: true, ..self }
+    }
+}
+
+/// What stands before the parenthesis.
+const fn name_of(signature: &'static str) -> &'static str {
+    let mut end = 0;
+    while end < signature.len() && signature.as_bytes()[end] != b'(' {
+        end += 1;
+    }
+    signature.split_at(end).0
+}
+
+/// All families.
+const FAMILIES: &[&[FunctionSpec]] = &[
+    choice::SPECS,
+    date_parts::SPECS,
+    epoch::SPECS,
+    hash::SPECS,
+    json::SPECS,
+    letter_case::SPECS,
+    lists::SPECS,
+    padding::SPECS,
+    powers::SPECS,
+    regular::SPECS,
+    rounding::SPECS,
+    search::SPECS,
+    substring::SPECS,
+    time_text::SPECS,
+    trim::SPECS,
+];
 
 const COUNT: usize = {
-    let mut count = 0;
-    let mut category = 0;
-    while category < CATEGORIES.len() {
-        count += CATEGORIES[category].len();
-        category += 1;
+    let (mut count, mut family) = (0, 0);
+    while family < FAMILIES.len() {
+        count += FAMILIES[family].len();
+        family += 1;
     }
     count
 };
 
-const ALL: [&FunctionSpec; COUNT] = {
-    let mut all = [CATEGORIES[0][0]; COUNT];
-    let (mut count, mut category) = (0, 0);
-    while category < CATEGORIES.len() {
-        let mut index = 0;
-        while index < CATEGORIES[category].len() {
-            all[count] = CATEGORIES[category][index];
-            count += 1;
-            index += 1;
+static ALL: [&FunctionSpec; COUNT] = {
+    let mut all = [&FAMILIES[0][0]; COUNT];
+    let (mut at, mut family) = (0, 0);
+    while family < FAMILIES.len() {
+        let mut member = 0;
+        while member < FAMILIES[family].len() {
+            all[at] = &FAMILIES[family][member];
+            at += 1;
+            member += 1;
         }
-        category += 1;
+        family += 1;
     }
     all
 };
 
-/// All functions, category by category.
+/// All functions, family by family.
 pub static FUNCTIONS: &[&FunctionSpec] = &ALL;
 
 /// The function of this name.
 pub fn find(name: &str) -> Option<&'static FunctionSpec> {
     FUNCTIONS.iter().copied().find(|function| function.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs_are_well_formed_and_names_unique() {
+        let mut names: Vec<_> = FUNCTIONS.iter().map(|function| function.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+        for function in FUNCTIONS {
+            let signature = crate::graph::signature::Signature::parse(function.signature).unwrap();
+            assert_eq!(signature.name, function.name);
+            assert!(function.doc.ends_with('.') && !function.examples.is_empty(), "{}", function.name);
+        }
+    }
 }

@@ -30,6 +30,7 @@ pub use self::float_key::{AsKey, Float, FloatKey};
 pub use self::json::Json;
 pub use self::regex::{Regex, dynamic_pattern, pattern};
 pub use self::text::Print;
+pub(crate) use self::time::days_in_month;
 pub use self::time::{Date, MICROS_PER_DAY, Time, Timestamp, civil_from_days, days_from_civil};
 pub use self::uuid::Uuid;
 pub(crate) use base64::{decode as base64_decode, encode as base64_encode};
