@@ -59,6 +59,8 @@ struct Open {
     header: Option<Vec<u8>>,
     /// The first chunk is handed over even if it is empty: it brings the header.
     first: bool,
+    /// Damage that was found when the file was opened.
+    broken: Option<String>,
     done: bool,
 }
 
@@ -73,45 +75,26 @@ impl FileFetcher {
         FileFetcher { framing, has_header, read: READ, current: None }
     }
 
+    /// Reads so many bytes at once; for tests.
+    #[cfg(test)]
+    pub(crate) fn with_read_size(framing: Framing, has_header: bool, read: usize) -> Self {
+        FileFetcher { read, ..FileFetcher::new(framing, has_header) }
+    }
+
     /// Opens the start of a file: behind the byte order mark, and the header where there is one.
     fn open_head(&self, path: &str, codec: Codec) -> JobResult<Open> {
         let bytes = Bytes::open(path, codec, 0).map_err(|error| cannot_read(path, &error))?;
-        let mut open = Open {
-            path: path.to_owned(),
-            bytes,
-            end: None,
-            framer: Framer::new(self.framing),
-            carry: Vec::new(),
-            base: 0,
-            header: None,
-            first: true,
-            done: false,
-        };
-        let read = |open: &mut Open, len: usize| -> JobResult<usize> {
-            let result = open.bytes.by_ref().take(len as u64).read_to_end(&mut open.carry);
-            result.map_err(|error| JobError::new(format!("{path}: {}", open.bytes.explain(&error))))
-        };
-        read(&mut open, 4)?;
-        let mark = byte_order_mark(&open.carry).map_err(|reason| JobError::new(format!("{path}: {reason}")))?;
-        open.carry.drain(..mark);
-        open.base = mark as u64;
-        if self.has_header {
-            let frame = loop {
-                if let Some(frame) = open.framer.next(&open.carry) {
-                    break Some(frame);
-                }
-                if read(&mut open, 4096)? == 0 {
-                    break open.framer.rest(&open.carry);
-                }
-                if open.carry.len() > LONGEST_RECORD {
-                    return Err(too_long(path, open.base));
-                }
-            };
-            if let Some(frame) = frame {
-                open.header = Some(open.carry[..frame.length].to_vec());
-                open.carry.drain(..frame.consumed);
-                open.base += frame.consumed as u64;
+        let mut open = Open::new(path, bytes, Framer::new(self.framing), 0);
+        open.read_more(4);
+        match byte_order_mark(&open.carry) {
+            Ok(mark) => {
+                open.carry.drain(..mark);
+                open.base = mark as u64;
             }
+            Err(reason) => open.broken = Some(reason),
+        }
+        if self.has_header {
+            open.take_header()?;
         }
         Ok(open)
     }
@@ -123,17 +106,8 @@ impl FileFetcher {
         let unread_range = split.position == split.start && split.start > 0;
         let from = if unread_range { split.position - 1 } else { split.position };
         let bytes = Bytes::open(&split.path, split.codec, from).map_err(|error| cannot_read(&split.path, &error))?;
-        let mut open = Open {
-            path: split.path.clone(),
-            bytes,
-            end: None,
-            framer: Framer::new(self.framing),
-            carry: Vec::new(),
-            base: from,
-            header,
-            first: true,
-            done: false,
-        };
+        let mut open = Open::new(&split.path, bytes, Framer::new(self.framing), from);
+        open.header = header;
         if unread_range {
             open.skip_line()?;
         }
@@ -142,6 +116,53 @@ impl FileFetcher {
 }
 
 impl Open {
+    fn new(path: &str, bytes: Bytes, framer: Framer, base: u64) -> Self {
+        Open {
+            path: path.to_owned(),
+            bytes,
+            end: None,
+            framer,
+            carry: Vec::new(),
+            base,
+            header: None,
+            first: true,
+            broken: None,
+            done: false,
+        }
+    }
+
+    /// Reads up to `len` bytes more; gives how many. None after damage.
+    fn read_more(&mut self, len: usize) -> usize {
+        match self.bytes.by_ref().take(len as u64).read_to_end(&mut self.carry) {
+            Ok(read) => read,
+            Err(error) => {
+                self.broken = Some(self.bytes.explain(&error));
+                0
+            }
+        }
+    }
+
+    fn take_header(&mut self) -> JobResult<()> {
+        let frame = loop {
+            if let Some(frame) = self.framer.next(&self.carry) {
+                break frame;
+            }
+            if self.read_more(4096) == 0 {
+                match self.framer.rest(&self.carry) {
+                    Some(frame) if self.broken.is_none() => break frame,
+                    _ => return Ok(()),
+                }
+            }
+            if self.carry.len() > LONGEST_RECORD {
+                return Err(too_long(&self.path, self.base));
+            }
+        };
+        self.header = Some(self.carry[..frame.length].to_vec());
+        self.carry.drain(..frame.consumed);
+        self.base += frame.consumed as u64;
+        Ok(())
+    }
+
     /// Drops everything up to the first line break.
     fn skip_line(&mut self) -> JobResult<()> {
         loop {
@@ -164,6 +185,10 @@ impl Open {
             return Ok(None);
         }
         let mut chunk = Chunk { base: self.base, header: self.header.take(), ..Chunk::default() };
+        if let Some(broken) = self.broken.take() {
+            self.done = true;
+            return Ok(Some(Chunk { broken: Some(broken), ..chunk }));
+        }
         let mut buffer = Vec::with_capacity(self.carry.len() + read + 32);
         buffer.extend_from_slice(&self.carry);
         self.carry.clear();

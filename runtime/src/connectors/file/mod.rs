@@ -18,6 +18,8 @@ mod sink;
 mod source;
 #[cfg(feature = "engine")]
 mod split;
+#[cfg(all(test, feature = "engine"))]
+mod tests;
 #[cfg(feature = "engine")]
 mod writer;
 

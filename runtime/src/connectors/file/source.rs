@@ -145,6 +145,10 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
         limit: usize,
         out: &mut impl SourceOutput<T>,
     ) -> JobResult<bool> {
+        if chunk.records.is_empty() {
+            // A damaged file may have lost its header: there is nothing to decode.
+            return self.end_of_chunk(chunk, split, out);
+        }
         let decoder = match &mut self.decoder {
             Some(decoder) => decoder,
             none => {
@@ -169,10 +173,7 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
         if chunk.next < chunk.records.len() {
             return Ok(false);
         }
-        if let Some(reason) = chunk.broken.take() {
-            out.reject("the file is damaged", || format!("{}: {reason}", split.path))?;
-        }
-        Ok(true)
+        self.end_of_chunk(chunk, split, out)
     }
 
     fn allowance(&mut self, wanted: usize) -> Result<usize, Duration> {
@@ -180,6 +181,19 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
             Some(rate) => self.throttle.take(rate, wanted),
             None => Ok(wanted),
         }
+    }
+}
+
+impl<T: Record, F: Format> FileEmitter<T, F> {
+    /// All records of the chunk are emitted.
+    fn end_of_chunk(&mut self, chunk: &mut Chunk, split: &mut FileSplit, out: &mut impl SourceOutput<T>) -> JobResult<bool> {
+        if let Some(reason) = chunk.broken.take() {
+            out.reject("the file is damaged", || format!("{}: {reason}", split.path))?;
+        } else if self.decoder.is_none() {
+            // A file without rows: its header is checked all the same.
+            self.decoder = Some(self.format.decoder(chunk.header.as_deref()).map_err(|error| error.context(&split.path))?);
+        }
+        Ok(true)
     }
 }
 

@@ -1,6 +1,17 @@
 //! `generator`: a source that makes rows up.
 
 pub mod nexmark;
+#[cfg(feature = "engine")]
+mod sequence;
+#[cfg(feature = "engine")]
+mod source;
+#[cfg(feature = "engine")]
+mod split;
+
+#[cfg(feature = "engine")]
+pub use source::{GeneratorReader, GeneratorSource};
+#[cfg(feature = "engine")]
+pub use split::{NumberEnumerator, NumberSplit};
 
 use super::{ConnectorSpec, OptionSpec, OptionTy, SourceSpec};
 

@@ -1,0 +1,208 @@
+//! Reading: any cut into ranges, any place of resumption, and every kind of compression gives the records of the whole file.
+
+use std::io::Write;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use proptest::prelude::*;
+
+use super::fetch::{Chunk, FileFetcher, line_at};
+use super::open::Codec;
+use super::split::FileSplit;
+use crate::formats::Framing;
+use crate::source::fetch::SplitFetcher;
+
+const CSV: Framing = Framing::Quoted { quote: b'"', delimiter: b',' };
+
+/// The records of a split, each with the position behind it, and what is broken at the end.
+fn read(split: &FileSplit, framing: Framing, has_header: bool, size: usize) -> (Vec<(String, u64)>, Option<String>) {
+    let mut fetcher = FileFetcher::with_read_size(framing, has_header, size);
+    fetcher.open(split.clone()).unwrap();
+    let (mut records, mut broken) = (Vec::new(), None);
+    while let Some(mut chunk) = fetcher.fetch().unwrap() {
+        for (start, len) in chunk.records.clone() {
+            let text = String::from_utf8_lossy(&chunk.bytes[start as usize..][..len as usize]).into_owned();
+            chunk.next += 1;
+            records.push((text, chunk.position()));
+        }
+        broken = broken.or(chunk.broken);
+    }
+    (records, broken)
+}
+
+fn texts(split: &FileSplit, framing: Framing, size: usize) -> Vec<String> {
+    read(split, framing, false, size).0.into_iter().map(|(text, _)| text).collect()
+}
+
+fn whole(path: &Path) -> FileSplit {
+    FileSplit::whole(path.to_str().unwrap().to_owned(), Codec::detect(path).unwrap())
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+fn file(folder: &tempfile::TempDir, name: &str, bytes: &[u8]) -> FileSplit {
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    whole(&path)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Cut a file anywhere: each record is read in exactly one range.
+    #[test]
+    fn ranges_together_give_the_whole_file(
+        lines in prop::collection::vec("[a-c]{0,6}\r?", 0..12),
+        last_break in any::<bool>(),
+        mut cuts in prop::collection::vec(0_u64..60, 0..4),
+        size in 1_usize..20,
+    ) {
+        let mut text = lines.join("\n");
+        if last_break {
+            text.push('\n');
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let split = file(&folder, "a.txt", text.as_bytes());
+        let expected = texts(&split, Framing::Lines, 1000);
+        cuts.retain(|&cut| cut > 0 && cut < text.len() as u64);
+        cuts.sort_unstable();
+        cuts.dedup();
+        let starts = std::iter::once(0).chain(cuts.iter().copied());
+        let ends = cuts.iter().map(|&cut| Some(cut)).chain([None]);
+        let mut found = Vec::new();
+        for (start, end) in starts.zip(ends) {
+            found.extend(texts(&FileSplit { start, end, position: start, ..split.clone() }, Framing::Lines, size));
+        }
+        prop_assert_eq!(found, expected);
+    }
+
+    /// Stop behind any record and go on from there: nothing is lost or read twice, in any range and compression.
+    #[test]
+    fn reading_goes_on_where_it_stopped(
+        lines in prop::collection::vec("[a-c]{1,6}", 1..10),
+        stop in 0_usize..10,
+        size in 1_usize..20,
+        kind in 0..4,
+        start in 0_u64..10,
+    ) {
+        let text = lines.join("\n");
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = match kind {
+            0 | 3 => text.clone().into_bytes(),
+            1 => gzip(text.as_bytes()),
+            _ => zstd(text.as_bytes()),
+        };
+        let mut split = file(&folder, "a", &bytes);
+        if kind == 3 {
+            let start = start % text.len() as u64;
+            split = FileSplit { start, position: start, ..split };
+        }
+        let (all, _) = read(&split, Framing::Lines, false, size);
+        let stop = stop.min(all.len());
+        let position = if stop == 0 { split.position } else { all[stop - 1].1 };
+        let (rest, _) = read(&FileSplit { position, ..split }, Framing::Lines, false, size);
+        prop_assert_eq!(&all[stop..], &rest[..]);
+    }
+}
+
+/// C41
+#[test]
+fn what_compresses_a_file_is_seen_and_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = b"id\n1\n2\n";
+    let members = [gzip(b"id\n1\n"), gzip(b"2\n")].concat();
+    let frames = [zstd(b"id\n1\n"), zstd(b"2\n")].concat();
+    let cases: [(&str, &[u8]); 6] = [
+        ("a.csv.gz", &gzip(text)),
+        ("multi.csv.gz", &members),
+        ("lies.csv", &gzip(text)),
+        ("plain.csv.gz", text),
+        ("a.csv.zst", &zstd(text)),
+        ("multi.csv.zst", &frames),
+    ];
+    for (name, bytes) in cases {
+        let split = file(&folder, name, bytes);
+        assert_eq!(texts(&split, Framing::Lines, 1000), ["id", "1", "2"], "{name}");
+        assert_eq!(texts(&split, Framing::Lines, 1), ["id", "1", "2"], "{name}");
+    }
+}
+
+/// C41: the rows before the cut come, then the damage is named.
+#[test]
+fn a_cut_off_file_gives_the_rows_before_the_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (0..20_000).map(|number| format!("{number},{}\n", number * 7919 % 65_537)).collect();
+    for (name, bytes) in [("cut.gz", gzip(text.as_bytes())), ("cut.zst", zstd(text.as_bytes()))] {
+        let split = file(&folder, name, &bytes[..bytes.len() * 2 / 3]);
+        let (records, broken) = read(&split, Framing::Lines, false, 4096);
+        let expected: Vec<_> = text.lines().take(records.len()).collect();
+        assert_eq!(records.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>(), expected, "{name}: no half record");
+        let broken = broken.unwrap();
+        assert!(broken.contains("unexpected end of"), "{name}: {broken}");
+        if name == "cut.gz" {
+            assert!(records.len() > 1000, "the rows before the cut: {}", records.len());
+        }
+    }
+    let mut damaged = gzip(text.as_bytes());
+    let end = damaged.len() - 6;
+    damaged[end] ^= 0xff;
+    let (records, broken) = read(&file(&folder, "bad.gz", &damaged), Framing::Lines, false, 4096);
+    assert!(records.len() > 19_000 && broken.is_some(), "a wrong checksum is noticed");
+}
+
+/// C36, C40
+#[test]
+fn byte_order_marks_carriage_returns_headers_and_last_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = file(&folder, "bom.csv", b"\xef\xbb\xbf\"id\",\"na,me\"\r\n1,\"x\ny\"\r\n2,z");
+    for size in [1, 3, 1000] {
+        let mut fetcher = FileFetcher::with_read_size(CSV, true, size);
+        fetcher.open(csv.clone()).unwrap();
+        let first: Chunk = fetcher.fetch().unwrap().unwrap();
+        assert_eq!(first.header.as_deref(), Some(&b"\"id\",\"na,me\""[..]));
+        let (records, _) = read(&csv, CSV, true, size);
+        assert_eq!(records[0].0, "1,\"x\ny\"");
+        assert_eq!(records[1].0, "2,z");
+        let resumed = read(&FileSplit { position: records[0].1, ..csv.clone() }, CSV, true, size).0;
+        assert_eq!(resumed, records[1..]);
+    }
+    let jsonl = file(&folder, "bom.jsonl", b"\xef\xbb\xbf{\"id\":1}\n{\"id\":2}");
+    assert_eq!(texts(&jsonl, Framing::Lines, 1000), ["{\"id\":1}", "{\"id\":2}"]);
+    let utf16 = file(&folder, "utf16.csv", b"\xff\xfei\0d\0\n\01\0\n\0");
+    let (records, broken) = read(&utf16, CSV, true, 1000);
+    assert_eq!(records, []);
+    assert!(broken.unwrap().contains("UTF-16"));
+    for (name, bytes) in [("empty", &b""[..]), ("empty.gz", &gzip(b"")), ("header", b"id"), ("header2", b"id\n")] {
+        let split = file(&folder, name, bytes);
+        assert_eq!(read(&split, CSV, true, 10).0, [], "{name}");
+    }
+}
+
+#[test]
+fn lines_are_counted_for_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    for bytes in [b"a\nb\nc\n".to_vec(), gzip(b"a\nb\nc\n")] {
+        let split = file(&folder, "a", &bytes);
+        let lines = [0, 2, 4].map(|position| line_at(&split.path, split.codec, position));
+        assert_eq!(lines, [Some(1), Some(2), Some(3)]);
+    }
+}
+
+#[test]
+fn a_file_that_has_shrunk_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    for bytes in [b"a\nb\n".to_vec(), gzip(b"a\nb\n")] {
+        let split = FileSplit { position: 100, ..file(&folder, "a", &bytes) };
+        let error = FileFetcher::new(Framing::Lines, false).open(split).unwrap_err();
+        assert!(error.message().contains("shorter than it was"), "{error}");
+    }
+}
