@@ -1,0 +1,51 @@
+//! The chain `latest`.
+use millstream::codegen::*;
+use crate::types;
+/// Builds the chain of one subtask.
+pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let sink_latest_file = cx
+        .sink(
+            "sink/latest/file",
+            "latest into file",
+            <millstream::connectors::file::FileSink<
+                types::Sink2,
+                millstream::formats::JsonFormat,
+            >>::from_options(
+                &Options::new()
+                    .with("path", "out/latest")
+                    .with_block("format", "json", Options::new()),
+            )?,
+        )?;
+    let sink_latest_changes_0 = cx
+        .operator::<
+            Change<types::Bid>,
+            _,
+            _,
+        >(
+            "sink/latest/changes/0",
+            "latest: changes",
+            Project::new(|change: Change<types::Bid>| Ok(types::Sink2 {
+                op: Str::from(change.kind.name()),
+                auction: change.row.auction,
+                bidder: change.row.bidder,
+                price: change.row.price,
+                at: change.row.at,
+            })),
+            sink_latest_file,
+        )?;
+    let dedup_0 = cx
+        .operator::<
+            types::Bid,
+            _,
+            _,
+        >(
+            "latest/dedup/0",
+            "latest: dedup",
+            KeepLast::new(
+                |row: &types::Bid| Ok((row.bidder, row.auction)),
+                |row: &types::Bid| Ok(row.at),
+            ),
+            sink_latest_changes_0,
+        )?;
+    cx.input::<types::Bid, _>(dedup_0)
+}

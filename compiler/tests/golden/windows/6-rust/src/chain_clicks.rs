@@ -1,0 +1,66 @@
+//! The chain `clicks`.
+use millstream::codegen::*;
+use crate::types;
+/// Builds the chain of one subtask.
+pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let to_tumbling = cx
+        .hash::<types::Click, Str, _>(0, |row: &types::Click| Ok(row.page.clone()))?;
+    let to_sliding = cx
+        .hash::<types::Click, Str, _>(1, |row: &types::Click| Ok(row.page.clone()))?;
+    let to_session = cx
+        .hash::<types::Click, Str, _>(2, |row: &types::Click| Ok(row.user.clone()))?;
+    let to_cumulative = cx
+        .hash::<types::Click, Str, _>(3, |row: &types::Click| Ok(row.page.clone()))?;
+    let to_counted = cx
+        .hash::<types::Click, Str, _>(4, |row: &types::Click| Ok(row.user.clone()))?;
+    let to_by_clock = cx
+        .hash::<types::Click, Str, _>(5, |row: &types::Click| Ok(row.user.clone()))?;
+    let source = source(cx.params())?;
+    let config = SourceConfig {
+        watermark: Some(|row: &types::Click| Ok(
+            Some(
+                arith::sub::<Timestamp, _, _>(row.at, Duration(5_000_000))
+                    .at("at - 5s", "in.flow:6:81")?,
+            ),
+        )),
+        on_error: ErrorPolicy::Fail,
+    };
+    cx.source(
+        "clicks/source/0",
+        "clicks",
+        source,
+        config,
+        FanOut::new(
+            to_tumbling,
+            FanOut::new(
+                to_sliding,
+                FanOut::new(
+                    to_session,
+                    FanOut::new(to_cumulative, FanOut::new(to_counted, to_by_clock)),
+                ),
+            ),
+        ),
+    )
+}
+/// in.flow:6 source clicks: Click from file { path: "clicks.jsonl", format: json } watermark at - 5s
+pub fn source(
+    _params: &ParamValues,
+) -> JobResult<
+    millstream::connectors::file::FileSource<
+        types::Click,
+        millstream::formats::JsonFormat,
+    >,
+> {
+    <millstream::connectors::file::FileSource<
+        types::Click,
+        millstream::formats::JsonFormat,
+    >>::from_options(
+        &Options::new()
+            .with("path", "clicks.jsonl")
+            .with_block("format", "json", Options::new()),
+    )
+}
+/// The same, for the coordinator.
+pub fn source_erased(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
+    Ok(erase_source(source(params)?))
+}

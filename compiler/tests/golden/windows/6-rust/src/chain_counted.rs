@@ -1,0 +1,68 @@
+//! The chain `counted`.
+use millstream::codegen::*;
+use crate::types;
+/// Builds the chain of one subtask.
+pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let sink_counted_file = cx
+        .sink(
+            "sink/counted/file",
+            "counted into file",
+            <millstream::connectors::file::FileSink<
+                types::Counted,
+                millstream::formats::JsonFormat,
+            >>::from_options(
+                &Options::new()
+                    .with("path", "out/counted")
+                    .with_block("format", "json", Options::new()),
+            )?,
+        )?;
+    let aggregate_0 = cx
+        .operator::<
+            types::Click,
+            _,
+            _,
+        >(
+            "counted/aggregate/0",
+            "counted: aggregate",
+            CountWindow::new(100u64, CountedAggregate),
+            sink_counted_file,
+        )?;
+    cx.input::<types::Click, _>(aggregate_0)
+}
+/// in.flow:12 aggregate by user over count(100) { user, clicks: count(), last: max(at) }
+struct CountedAggregate;
+impl Aggregation for CountedAggregate {
+    type In = types::Click;
+    type Key = Str;
+    type Acc = CountedAcc;
+    type Out = types::Counted;
+    fn key(&self, row: &Self::In) -> Result<Self::Key, EvalError> {
+        Ok(row.user.clone())
+    }
+    fn add(&self, acc: &mut Self::Acc, row: &Self::In) -> Result<(), EvalError> {
+        acc.clicks.add(())?;
+        acc.last.add(row.at)?;
+        Ok(())
+    }
+    fn output(
+        &self,
+        key: &Self::Key,
+        _window: WindowBounds,
+        acc: &Self::Acc,
+    ) -> Result<Self::Out, EvalError> {
+        let clicks = required(acc.clicks.finish().at("count()", "in.flow:12:77")?)
+            .at("count()", "in.flow:12:77")?;
+        let last = required(acc.last.finish().at("max(at)", "in.flow:12:92")?)
+            .at("max(at)", "in.flow:12:92")?;
+        Ok(types::Counted {
+            user: key.clone(),
+            clicks,
+            last,
+        })
+    }
+}
+#[derive(Clone, Default, State)]
+pub struct CountedAcc {
+    clicks: aggregates::Count,
+    last: aggregates::Max<Timestamp>,
+}
