@@ -43,6 +43,8 @@ pub(super) enum Part<'a> {
     Second(usize),
     /// `S`: this many fraction digits.
     Fraction(usize),
+    /// `X`: always Z.
+    Zone,
 }
 
 pub(super) const MONTHS: [&str; 12] =
@@ -96,9 +98,10 @@ impl<'a> Iterator for Parts<'a> {
             ('m', 1..=2) => Part::Minute(count),
             ('s', 1..=2) => Part::Second(count),
             ('S', 1..=9) => Part::Fraction(count),
+            ('X', 1..=3) => Part::Zone,
             _ => {
                 return Some(Err(EvalError::new(format!(
-                    "`{}` is not part of a pattern; known are y M d D E e Q H h a m s S, and text in single quotes",
+                    "`{0}` means nothing in a time pattern; known are y M d D E e Q H h a m s S X; text stands in quotes: '{0}'",
                     &pattern[..count]
                 ))));
             }

@@ -13,9 +13,10 @@ pub(super) const SPECS: &[FunctionSpec] = &[
         "regex",
         "regex_extract(text: string, pattern: regex, group?: int64) -> string?",
         "The first match of the pattern, or of one of its groups (in parentheses, counted from 1; 0 is the whole). Null where \
-         there is none, and where the pattern has no such group.",
+         there is none or the group takes no part; an error if the pattern has no such group.",
         &[("regex_extract(\"a=1&id=7\", r\"(&|^)id=([^&]*)\", 2)", "\"7\""), ("regex_extract(\"abc\", r\"\\d+\")", "null")],
-    ),
+    )
+    .fallible(),
     FunctionSpec::new(
         "regex",
         "regex_extract_all(text: string, pattern: regex) -> list<string>",
@@ -47,7 +48,7 @@ pub use engine::*;
 
 #[cfg(feature = "engine")]
 mod engine {
-    use crate::value::{Regex, Str};
+    use crate::value::{EvalError, Regex, Str};
 
     /// Whether the pattern is found.
     pub fn regex_match(text: &str, pattern: &Regex) -> bool {
@@ -55,11 +56,21 @@ mod engine {
     }
 
     /// The first match of the pattern or of a group.
-    pub fn regex_extract(text: &str, pattern: &Regex, group: Option<i64>) -> Option<Str> {
-        match usize::try_from(group.unwrap_or(0)).ok()? {
-            0 => pattern.0.find(text).map(|found| found.as_str().into()),
-            group => pattern.0.captures(text)?.get(group).map(|found| found.as_str().into()),
+    pub fn regex_extract(text: &str, pattern: &Regex, group: Option<i64>) -> Result<Option<Str>, EvalError> {
+        match group.unwrap_or(0) {
+            0 => Ok(pattern.0.find(text).map(|found| found.as_str().into())),
+            group => {
+                let known = usize::try_from(group).ok().filter(|group| *group < pattern.0.captures_len());
+                let index = known.ok_or_else(|| no_group(pattern, group))?;
+                Ok(pattern.0.captures(text).and_then(|found| found.get(index).map(|part| part.as_str().into())))
+            }
         }
+    }
+
+    #[cold]
+    fn no_group(pattern: &Regex, group: i64) -> EvalError {
+        let last = pattern.0.captures_len() - 1;
+        EvalError::new(format!("the pattern `{}` has no group {group}: its groups are 0 to {last}", pattern.0.as_str()))
     }
 
     /// All matches of the pattern.
@@ -85,15 +96,16 @@ mod engine {
     #[test]
     fn matches_and_groups() {
         let channel = Regex::literal("(&|^)channel_id=([^&]*)");
-        assert_eq!(regex_extract("https://x/item.htm?query=1&channel_id=1461977088", &channel, Some(2)).unwrap(), "1461977088");
-        assert_eq!(regex_extract("https://x/item.htm?query=1", &channel, Some(2)), None);
-        assert_eq!(regex_extract("channel_id=5&a", &channel, Some(2)).unwrap(), "5");
-        assert_eq!(
-            (regex_extract("channel_id=5", &channel, Some(9)), regex_extract("channel_id=5", &channel, Some(-1))),
-            (None, None)
-        );
+        let extract = |text, group| regex_extract(text, &channel, group).unwrap();
+        assert_eq!(extract("https://x/item.htm?query=1&channel_id=1461977088", Some(2)).unwrap(), "1461977088");
+        assert_eq!(extract("https://x/item.htm?query=1", Some(2)), None);
+        assert_eq!(extract("channel_id=5&a", Some(2)).unwrap(), "5");
+        assert_eq!(extract("x&channel_id=5", None).unwrap(), "&channel_id=5");
+        let error = regex_extract("x", &channel, Some(9)).unwrap_err();
+        assert_eq!(error.reason(), "the pattern `(&|^)channel_id=([^&]*)` has no group 9: its groups are 0 to 2");
+        assert!(regex_extract("x", &channel, Some(-1)).is_err());
         let digits = Regex::literal(r"\d+");
-        assert_eq!((regex_extract("a12b", &digits, None).unwrap().as_str(), regex_count("a1b22", &digits)), ("12", 2));
+        assert_eq!(regex_count("a1b22", &digits), 2);
         assert_eq!(regex_extract_all("1 and 22", &digits), ["1", "22"]);
         assert_eq!(regex_replace("2026-03", &Regex::literal(r"(\d+)-(\d+)"), "$2/$1"), "03/2026");
         assert_eq!(regex_split("it's, a test", &Regex::literal("[^a-z']+")), ["it's", "a", "test"]);

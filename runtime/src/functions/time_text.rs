@@ -7,7 +7,7 @@ pub(super) const SPECS: &[FunctionSpec] = &[
         "time",
         "format_time(time: timestamp, pattern: string) -> string",
         "A moment as text, in UTC.\n\nThe pattern has Java's letters: `yyyy` year, `MM` month (`MMM` Mar, `MMMM` March), `dd` day, `D` day of the year, `EEE` Sun (`EEEE` \
-         Sunday), `e` day of the week (1 Monday), `Q` quarter, `HH` hour, `hh` hour of the half day with `a` AM or PM, `mm` minute, `ss` second, `SSS` fraction. \
+         Sunday), `e` day of the week (1 Monday), `Q` quarter, `HH` hour, `hh` hour of the half day with `a` AM or PM, `mm` minute, `ss` second, `SSS` fraction, `X` Z. \
          One letter is without leading zeros. Text stands in single quotes; other characters stand for themselves; an unknown letter is an error.",
         &[("format_time(@2026-03-15T07:59:20Z, \"yyyy-MM-dd\")", "\"2026-03-15\""), ("format_time(@2026-03-15T07:59:20Z, \"HH:mm\")", "\"07:59\"")],
     )
@@ -69,6 +69,7 @@ mod engine {
                 Part::Half => out.push_str(if seconds < 43_200 { "AM" } else { "PM" }),
                 Part::Minute(width) => push(&mut out, seconds / 60 % 60, width),
                 Part::Second(width) => push(&mut out, seconds % 60, width),
+                Part::Zone => out.push('Z'),
                 Part::Fraction(width) => {
                     let nanos = micros % 1_000_000 * 1000;
                     push(&mut out, nanos / 10i64.pow(9 - width as u32), width);
@@ -126,6 +127,7 @@ mod engine {
                 Part::Half => fields.afternoon = Some(name(&mut text, ["AM", "PM"].into_iter())? == 2),
                 Part::Minute(width) => fields.minute = number(width, 2)?,
                 Part::Second(width) => fields.second = number(width, 2)?,
+                Part::Zone => text = text.strip_prefix('Z')?,
                 Part::Fraction(width) => {
                     let value = digits(&mut text, width, width)?;
                     fields.micros =
@@ -203,6 +205,7 @@ mod engine {
                 ("yyyyMMddHHmmssSSS", "20260305070902034"),
                 ("S SSSSSS SSSSSSSSS", "0 034567 034567000"),
                 ("yyyy-MM-dd'T'HH 'o''clock'", "2026-03-05T07 o'clock"),
+                ("HH:mmX", "07:09Z"),
                 ("DDD D e Q", "064 64 4 1"),
                 ("", ""),
                 ("数 é", "数 é"),
