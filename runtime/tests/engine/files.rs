@@ -48,3 +48,34 @@ fn missing_input_is_a_failure() {
     let output = setup.path("out");
     assert_eq!(run(&["--input", "/nowhere/*.jsonl", "--output", &output]), 1);
 }
+
+/// C13: files are read one after the other in any order, and none makes the rows of another late.
+#[test]
+fn an_older_file_that_is_read_later_loses_no_rows() {
+    for parallelism in ["1", "2"] {
+        let setup = Setup::new(0, 1);
+        super::job::write_bids(&setup.folder.path().join("bids-1-newer.jsonl"), 20_000..40_000);
+        super::job::write_bids(&setup.folder.path().join("bids-2-older.jsonl"), 0..20_000);
+        let setup = Setup { bids: 40_000, ..setup };
+        assert_eq!(setup.run(&["--parallelism", parallelism]), 0);
+        setup.check();
+    }
+}
+
+/// C44: bad records are left out one by one, or stop the job at the first.
+#[test]
+fn bad_records_are_skipped_or_stop_the_job() {
+    let setup = Setup::new(1000, 2);
+    let good = std::fs::read_to_string(setup.path("bids-0.jsonl")).unwrap();
+    let mut lines: Vec<&str> = good.lines().collect();
+    lines.insert(500, "null");
+    lines.insert(400, "{\"auction\":\"a1\",\"price\":12iii,\"time\":\"1970-01-01T00:00:00Z\"}");
+    lines.insert(300, "");
+    lines.insert(200, "{\"auction\":\"a1\",");
+    lines.insert(100, "{\"auction\":\"a1\",\"price\":\"x\",\"time\":\"1970-01-01T00:00:00Z\"}");
+    std::fs::write(setup.path("bids-0.jsonl"), lines.join("\n")).unwrap();
+    assert_eq!(setup.run(&[]), 1, "the first one stops it");
+    assert_eq!(super::job::output(&setup.out()), [""; 0]);
+    assert_eq!(setup.run(&["--on-error", "skip"]), 0);
+    setup.check();
+}

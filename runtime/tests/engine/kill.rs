@@ -15,7 +15,7 @@ fn child() {
     }
 }
 
-fn start(args: &[String]) -> std::process::Child {
+pub fn start(args: &[String]) -> std::process::Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "kill::child", "--nocapture"])
         .env(ARGS, args.join("\n"))

@@ -6,3 +6,4 @@ mod files;
 mod job;
 mod kill;
 mod resume;
+mod stop;

@@ -4,6 +4,8 @@
 mod committable;
 #[cfg(feature = "engine")]
 mod committer;
+#[cfg(all(test, feature = "engine"))]
+mod committer_tests;
 #[cfg(feature = "engine")]
 mod discover;
 #[cfg(feature = "engine")]

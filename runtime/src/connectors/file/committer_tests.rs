@@ -1,0 +1,182 @@
+//! Committing: again after a crash at any point, over what exists, beside dead runs, and where it cannot work.
+
+use std::path::{Path, PathBuf};
+
+use super::committable::StagedFile;
+use super::committer::FileCommitter;
+use super::sink::Existing;
+use crate::sink::{Committer, SinkStart};
+
+struct Fixture {
+    folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        Fixture { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn out(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+
+    fn staging(&self) -> PathBuf {
+        self.out().join(".millstream-run-1")
+    }
+
+    fn committer(&self, existing: Existing) -> FileCommitter {
+        FileCommitter::new(self.out(), self.staging(), "part-".to_owned(), existing)
+    }
+
+    fn fresh(&self, existing: Existing) -> Result<FileCommitter, String> {
+        let mut committer = self.committer(existing);
+        committer.start(&SinkStart::Fresh).map_err(|error| error.message().to_owned())?;
+        Ok(committer)
+    }
+
+    /// What a resumed process does with these.
+    fn resume(&self, checkpoint: u64, pending: &[(u64, &StagedFile)]) -> Result<(), String> {
+        let pending = pending.iter().map(|(checkpoint, file)| (*checkpoint, file.encode())).collect();
+        let start = SinkStart::Resumed { checkpoint, pending };
+        self.committer(Existing::Fail).start(&start).map_err(|error| error.message().to_owned())
+    }
+
+    fn stage(&self, temporary: &str, target: &str, text: &str) -> StagedFile {
+        std::fs::write(self.staging().join(temporary), text).unwrap();
+        StagedFile { temporary: temporary.into(), target: target.into(), size: text.len() as u64 }
+    }
+
+    /// Everything that is not hidden: path and content.
+    fn visible(&self) -> Vec<(String, String)> {
+        fn walk(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.file_name().unwrap().to_string_lossy().starts_with('.') {
+                } else if path.is_dir() {
+                    walk(&path, root, found);
+                } else {
+                    let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+                    found.push((name, std::fs::read_to_string(&path).unwrap()));
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.out(), &self.out(), &mut found);
+        found.sort();
+        found
+    }
+}
+
+fn pair(name: &str, text: &str) -> (String, String) {
+    (name.to_owned(), text.to_owned())
+}
+
+/// C59: whatever a crash has left of a commit, the next start completes it, once.
+#[test]
+fn a_commit_that_was_cut_short_is_completed() {
+    for committed_before in 0..=3 {
+        for starts in 1..=2 {
+            let fixture = Fixture::new();
+            fixture.fresh(Existing::Fail).unwrap();
+            let files: Vec<_> = (0..3)
+                .map(|number| fixture.stage(&format!(".part-{number}"), &format!("dt={number}/part-0-1-{number}.json"), "x"))
+                .collect();
+            fixture.stage(".part-0-9.json", "", "rows behind the checkpoint");
+            let mut dead = fixture.committer(Existing::Fail);
+            for file in &files[..committed_before] {
+                dead.commit(1, &[file.encode()]).unwrap();
+            }
+            drop(dead);
+            let pending: Vec<_> = files.iter().map(|file| (1, file)).collect();
+            for _ in 0..starts {
+                fixture.resume(1, &pending).unwrap();
+            }
+            let expected: Vec<_> = (0..3).map(|number| pair(&format!("dt={number}/part-0-1-{number}.json"), "x")).collect();
+            assert_eq!(fixture.visible(), expected, "{committed_before} committed before, {starts} starts");
+            assert!(!fixture.staging().join(".part-0-9.json").exists(), "it comes again");
+        }
+    }
+}
+
+/// C59: a committed file that somebody has taken away is not made up for in silence, and does not stop the job.
+#[test]
+fn a_committed_file_that_is_gone_stays_gone() {
+    let fixture = Fixture::new();
+    let mut committer = fixture.fresh(Existing::Fail).unwrap();
+    let file = fixture.stage(".part-0", "part-0-1-0.json", "x");
+    committer.commit(1, &[file.encode()]).unwrap();
+    std::fs::remove_file(fixture.out().join("part-0-1-0.json")).unwrap();
+    fixture.resume(1, &[(1, &file)]).unwrap();
+    assert_eq!(fixture.visible(), []);
+}
+
+/// The newest checkpoint was damaged: what it had committed comes again, so it goes.
+#[test]
+fn an_older_checkpoint_takes_back_what_later_ones_committed() {
+    let fixture = Fixture::new();
+    let mut committer = fixture.fresh(Existing::Fail).unwrap();
+    for checkpoint in 1..=3 {
+        let file = fixture.stage(".part-0", &format!("part-0-{checkpoint}-0.json"), "x");
+        committer.commit(checkpoint, &[file.encode()]).unwrap();
+    }
+    std::fs::write(fixture.out().join("notes.txt"), "not ours").unwrap();
+    fixture.resume(1, &[]).unwrap();
+    assert_eq!(fixture.visible(), [pair("notes.txt", "not ours"), pair("part-0-1-0.json", "x")]);
+}
+
+#[test]
+fn two_sinks_on_one_folder_do_not_overwrite_each_other() {
+    let fixture = Fixture::new();
+    let mut committer = fixture.fresh(Existing::Fail).unwrap();
+    let file = fixture.stage(".part-0", "part-0-1-0.json", "x");
+    std::fs::write(fixture.out().join("part-0-1-0.json"), "other").unwrap();
+    let error = committer.commit(1, &[file.encode()]).unwrap_err();
+    assert!(error.message().contains("do two sinks write to this folder?"), "{error}");
+    assert_eq!(fixture.visible(), [pair("part-0-1-0.json", "other")]);
+}
+
+#[test]
+fn what_exists_is_refused_kept_or_replaced() {
+    let fixture = Fixture::new();
+    std::fs::create_dir_all(fixture.out().join("dt=1/hm=2")).unwrap();
+    std::fs::write(fixture.out().join("dt=1/hm=2/part-0-1-0.json"), "old").unwrap();
+    let refused = fixture.fresh(Existing::Fail).unwrap_err();
+    assert!(refused.contains("already holds files") && refused.contains("--replace"), "{refused}");
+    assert!(!fixture.staging().exists(), "a run that does not begin leaves nothing");
+    fixture.fresh(Existing::Append).unwrap();
+    assert_eq!(fixture.visible().len(), 1);
+    std::fs::write(fixture.out().join("notes.txt"), "not ours").unwrap();
+    fixture.fresh(Existing::Replace).unwrap();
+    assert_eq!(fixture.visible(), [pair("notes.txt", "not ours")], "only what a run has written is replaced");
+    assert!(!fixture.out().join("dt=1").exists());
+}
+
+#[test]
+fn leftovers_of_dead_runs_go_and_living_runs_are_left_alone() {
+    let fixture = Fixture::new();
+    let (dead, alive) = (fixture.out().join(".millstream-dead-1"), fixture.out().join(".millstream-alive-1"));
+    for folder in [&dead, &alive] {
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join(".part-0-0.json"), "half").unwrap();
+    }
+    std::fs::write(dead.join(".lock"), "").unwrap();
+    let lock = std::fs::File::create(alive.join(".lock")).unwrap();
+    lock.try_lock().unwrap();
+    let mut committer = fixture.fresh(Existing::Fail).unwrap();
+    assert!(!dead.exists());
+    assert!(alive.join(".part-0-0.json").exists());
+    committer.finish().unwrap();
+    assert!(!fixture.staging().exists());
+}
+
+/// C62
+#[test]
+fn folders_that_cannot_be_written_are_refused_at_the_start() {
+    let fixture = Fixture::new();
+    std::os::unix::fs::symlink("/nonexistent/place", fixture.out()).unwrap();
+    let error = fixture.fresh(Existing::Fail).unwrap_err();
+    assert!(error.contains("is a link to `/nonexistent/place`, which is not there"), "{error}");
+    let fixture = Fixture::new();
+    std::fs::write(fixture.out(), "").unwrap();
+    assert!(fixture.fresh(Existing::Fail).unwrap_err().ends_with("is a file"));
+}

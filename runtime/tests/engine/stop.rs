@@ -1,0 +1,80 @@
+//! Stopping: SIGTERM takes a last checkpoint, and another start goes on from it, at any parallelism.
+
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use super::job::{Setup, expected, output};
+use super::kill::start;
+
+fn terminate(child: &Child) {
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Waits until something is there; a test that waits in vain fails.
+fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_there() {
+        assert!(Instant::now() < deadline, "{what} has not come");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// C08: stopping emits nothing of open windows; the continuation completes them. At another parallelism each time.
+#[test]
+fn stopped_and_gone_on_with_at_other_parallelisms() {
+    let setup = Setup::new(60_000, 5);
+    let checkpoints = setup.path("checkpoints");
+    let all = expected(0..setup.bids);
+    for parallelism in ["3", "1", "4", "2"] {
+        let more =
+            ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "1h", "--parallelism", parallelism, "--rate", "20000"];
+        let mut child = start(&setup.args(&more));
+        // Rows are being written: the job is running.
+        wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
+        terminate(&child);
+        let status = child.wait().unwrap();
+        assert!(status.success(), "{status}");
+        let committed = output(&setup.out());
+        assert!(committed.iter().all(|line| all.binary_search(line).is_ok()), "an open window was emitted");
+        if committed.len() == all.len() {
+            break;
+        }
+    }
+    let last = ["--checkpoint-dir", &checkpoints, "--parallelism", "2"];
+    if output(&setup.out()).len() < all.len() {
+        assert_eq!(setup.run(&last), 0);
+    }
+    setup.check();
+}
+
+fn staged(setup: &Setup) -> bool {
+    let staging = std::fs::read_dir(setup.out()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let staging = staging.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".millstream-")));
+    staging.into_iter().any(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten().count() > 1)
+}
+
+/// Two processes on one job: the second is kept out, with a message, and the first is not disturbed.
+#[test]
+fn a_second_process_on_the_same_checkpoints_is_refused() {
+    let setup = Setup::new(20_000, 2);
+    let checkpoints = setup.path("checkpoints");
+    let more = ["--checkpoint-dir", &checkpoints, "--rate", "20000"];
+    let mut first = start(&setup.args(&more));
+    wait_for("the staging folder", || staged(&setup) || first.try_wait().unwrap().is_some());
+    assert_eq!(setup.run(&more), 1);
+    assert!(first.wait().unwrap().success());
+    setup.check();
+}
+
+/// Without checkpoints there is nothing to go on from: what was written so far is there.
+#[test]
+fn stopped_without_checkpoints() {
+    let setup = Setup::new(60_000, 1);
+    let mut child = start(&setup.args(&["--rate", "20000"]));
+    wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
+    terminate(&child);
+    assert!(child.wait().unwrap().success());
+    let (found, all) = (output(&setup.out()), expected(0..setup.bids));
+    assert!(found.len() < all.len() && found.iter().all(|line| all.binary_search(line).is_ok()));
+}
