@@ -11,23 +11,39 @@ use crate::codegen::literal;
 
 impl<'a> Stage<'a> {
     pub(super) fn dedup(&self, dedup: &'a DedupOperation) -> TokenStream {
-        self.cx.types.borrow_mut().keep_in_state(self.input.schema);
         let keys: Vec<&Expr> = dedup.keys.iter().collect();
         let key = self.key_closure(&keys);
-        let time = match &dedup.time {
-            Some(time) => self.by_plain_row(|lowering| lowering.lower_owned(time).tokens),
-            None => quote!(by_arrival),
+        let row = self.cx.row(self.input.schema);
+        let time = match (&dedup.time, dedup.within) {
+            (Some(time), _) => self.by_plain_row(|lowering| lowering.lower_owned(time).tokens),
+            (None, Some(_)) => self.event_time(),
+            (None, None) => quote!(by_arrival::<#row>),
         };
-        let operator = match (dedup.keep, dedup.emit) {
-            (Keep::First, _) => quote!(KeepFirst),
-            (Keep::Last, Emit::Final) => quote!(KeepLastFinal),
-            (Keep::Last, _) => quote!(KeepLast),
+        let which = if dedup.keep == Keep::First { quote!(first) } else { quote!(last) };
+        let operator = match (dedup.emit, &dedup.time) {
+            (Emit::Append, None) => quote!(KeepFirst::new),
+            (Emit::Append, Some(_)) => quote!(KeepFirstByTime::new),
+            (Emit::Changes, _) => quote!(DedupTable::#which),
+            (Emit::Final, _) => quote!(DedupFinal::#which),
         };
-        let within = dedup.within.map(|micros| {
+        if dedup.emit != Emit::Append || dedup.time.is_some() {
+            self.cx.types.borrow_mut().keep_in_state(self.input.schema);
+        }
+        let within = dedup.within.filter(|_| dedup.emit != Emit::Final).map(|micros| {
             let micros = literal::micros(micros);
             quote!(.within(#micros))
         });
-        quote!(#operator::new(#key, #time)#within)
+        quote!(#operator(#key, #time)#within)
+    }
+
+    /// The event time of a row, by the stream's time column.
+    fn event_time(&self) -> TokenStream {
+        let row = self.cx.row(self.input.schema);
+        let Some(time) = &self.vertex.output.time else { return quote!(by_arrival::<#row>) };
+        let field = self.cx.types.borrow_mut().field(self.input.schema, &time.column);
+        let offset = literal::micros(time.offset);
+        let value = if time.offset == 0 { quote!(row.#field) } else { quote!(Timestamp(row.#field.0.saturating_add(#offset))) };
+        quote!(|row: &#row| Ok(#value))
     }
 
     /// `|row: &Bid| Ok((row.bidder, row.auction))`, also where rows come wrapped in `Change`: operators unwrap them.

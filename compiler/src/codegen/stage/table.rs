@@ -9,7 +9,10 @@ use crate::codegen::closure::Rows;
 impl<'a> Stage<'a> {
     pub(super) fn last_rows(&self) -> TokenStream {
         self.cx.types.borrow_mut().keep_in_state(self.input.schema);
-        let Some(columns) = self.input.key else { return quote!(Final::of_rows()) };
+        let Some(columns) = self.input.key else {
+            let row = self.cx.row(self.input.schema);
+            return quote!(FinalBag::<#row>::new());
+        };
         let schema = self.input.schema;
         let parts: Vec<TokenStream> = columns
             .iter()
