@@ -12,15 +12,15 @@ use millstream_compiler::session::Planned;
 use crate::console::Console;
 
 /// The crate of a planned job.
-pub fn generate(planned: &Planned, file: &Path) -> GeneratedCrate {
-    let options = EmitOptions { source: file.display().to_string(), version: env!("CARGO_PKG_VERSION").to_owned() };
+pub fn generate(planned: &Planned, file: &str) -> GeneratedCrate {
+    let options = EmitOptions { source: file.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
     emit(&planned.job, &planned.execution, &options)
 }
 
 /// Builds it, and shows what takes time.
-pub fn build(generated: &GeneratedCrate, file: &Path, profile: Profile, console: &Console) -> Result<Built, BuildError> {
+pub fn build(generated: &GeneratedCrate, file: &str, profile: Profile, console: &Console) -> Result<Built, BuildError> {
     let cache = Cache::from_environment()?;
-    let request = BuildRequest { generated, source: file, profile };
+    let request = BuildRequest { generated, source: Path::new(file), profile };
     let mut view = View::new(console);
     let built = driver::build(&request, &cache, &mut |progress| view.show(progress));
     view.end();

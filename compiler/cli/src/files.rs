@@ -1,6 +1,7 @@
 //! Reading pipelines from disk.
 
-use millstream_compiler::session::{Loader, Session};
+use millstream_compiler::diagnostics::render;
+use millstream_compiler::session::{Loader, Planned, Session};
 
 use crate::console::Console;
 
@@ -40,4 +41,15 @@ pub fn open(path: &str, console: &Console) -> Option<Session> {
             None
         }
     }
+}
+
+/// Opens a pipeline and plans it; says on standard error what is wrong with it, and what it warns about.
+pub fn plan(path: &str, console: &Console) -> Option<Planned> {
+    let mut session = open(path, console)?;
+    let planned = session.plan();
+    let text = render::render_all(session.diagnostics(), session.sources(), console.style());
+    if !text.is_empty() {
+        console.message(text.trim_end());
+    }
+    planned
 }

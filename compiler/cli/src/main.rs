@@ -2,6 +2,7 @@
 //!
 //! One file per command in `commands/`, thin over the compiler library. Exit codes: 0 done, 1 failed, 2 wrong usage.
 
+mod building;
 mod commands;
 mod console;
 mod files;
@@ -10,13 +11,15 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{check, explain, new};
+use commands::{build, check, explain, new, run};
 use console::{ColorChoice, Console};
 
 const EXAMPLES: &str = "Examples:
   millstream new my_pipeline           a folder with a pipeline that runs as it is
   millstream check orders.flow         every mistake at once, in milliseconds
-  millstream explain orders.flow       what runs, and what is guaranteed";
+  millstream explain orders.flow       what runs, and what is guaranteed
+  millstream run orders.flow           build it and run it here
+  millstream build orders.flow         one binary";
 
 /// Stream processing pipelines as native binaries.
 ///
@@ -37,6 +40,8 @@ enum Command {
     New(new::Args),
     Check(check::Args),
     Explain(explain::Args),
+    Build(build::Args),
+    Run(run::Args),
 }
 
 fn main() -> ExitCode {
@@ -46,5 +51,7 @@ fn main() -> ExitCode {
         Command::New(args) => new::run(&args, &console),
         Command::Check(args) => check::run(&args, &console),
         Command::Explain(args) => explain::run(&args, &console),
+        Command::Build(args) => build::run(&args, &console),
+        Command::Run(args) => run::run(&args, &console),
     }
 }

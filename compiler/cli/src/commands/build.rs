@@ -9,6 +9,7 @@ use millstream_compiler::driver::{self, Profile};
 
 use crate::building;
 use crate::console::Console;
+use crate::files;
 
 const EXAMPLES: &str = "Examples:
   millstream build orders.flow                     ./orders, named after the job
@@ -21,7 +22,7 @@ const EXAMPLES: &str = "Examples:
 pub struct Args {
     /// The .flow file
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    file: String,
     /// Where the binary goes; the name of the job in the current folder by default
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -35,7 +36,7 @@ pub struct Args {
 
 /// Builds.
 pub fn run(args: &Args, console: &Console) -> ExitCode {
-    let Some(planned) = super::plan(&args.file, console) else { return ExitCode::from(1) };
+    let Some(planned) = files::plan(&args.file, console) else { return ExitCode::from(1) };
     let generated = building::generate(&planned, &args.file);
     if let Some(folder) = &args.emit_only {
         return match driver::emit_into(&generated, folder) {

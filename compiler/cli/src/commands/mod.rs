@@ -1,5 +1,7 @@
 //! The commands, one file each: what it takes (`Args`) and what it does (`run`).
 
+pub mod build;
 pub mod check;
 pub mod explain;
 pub mod new;
+pub mod run;

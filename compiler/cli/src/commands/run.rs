@@ -1,13 +1,13 @@
 //! `millstream run FILE [-- ARGS]`: builds a pipeline and becomes it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use millstream_compiler::driver::Profile;
 
 use crate::building;
 use crate::console::Console;
+use crate::files;
 
 const EXAMPLES: &str = "Examples:
   millstream run orders.flow
@@ -20,7 +20,7 @@ const EXAMPLES: &str = "Examples:
 pub struct Args {
     /// The .flow file
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    file: String,
     /// Flags of the pipeline, behind `--`
     #[arg(last = true, value_name = "ARGS")]
     args: Vec<OsString>,
@@ -28,7 +28,7 @@ pub struct Args {
 
 /// Builds and runs. The exit code is the pipeline's.
 pub fn run(args: &Args, console: &Console) -> ExitCode {
-    let Some(planned) = super::plan(&args.file, console) else { return ExitCode::from(1) };
+    let Some(planned) = files::plan(&args.file, console) else { return ExitCode::from(1) };
     let generated = building::generate(&planned, &args.file);
     match building::build(&generated, &args.file, Profile::Flow, console) {
         Ok(built) => {
