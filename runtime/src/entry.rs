@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration as StdDuration;
@@ -66,7 +67,10 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<()> {
         .map_err(|error| JobError::io("cannot start", &error))?;
     let (name, quiet) = (settings.job.name, settings.quiet);
     let board = Arc::new(Board::new());
-    let ticker = Ticker::start(board.clone(), quiet);
+    // Rows on the same terminal would run into the line.
+    let prints = std::io::stdout().is_terminal()
+        && settings.job.chains.iter().any(|chain| chain.uids.iter().any(|uid| uid.contains("/stdout")));
+    let ticker = Ticker::start(board.clone(), quiet || prints);
     let result = runtime.block_on(async {
         let (stop, stopped) = watch::channel(false);
         let signals = tokio::spawn(watch_signals(name, stop));

@@ -140,10 +140,12 @@ impl Board {
         }
         let inner = self.lock();
         if let Some((_, took)) = inner.last_checkpoint {
-            let _ = write!(text, "\n  {} checkpoints, the last took {} ms", inner.checkpoints, took.as_millis());
+            let plural = if inner.checkpoints == 1 { "" } else { "s" };
+            let _ = write!(text, "\n  {} checkpoint{plural}, the last took {} ms", inner.checkpoints, took.as_millis());
         }
         if inner.attempts > 1 {
-            let _ = write!(text, "\n  {} restarts (counts are those since the last)", inner.attempts - 1);
+            let plural = if inner.attempts == 2 { "" } else { "s" };
+            let _ = write!(text, "\n  {} restart{plural} (the counts are those since the last)", inner.attempts - 1);
         }
         text
     }

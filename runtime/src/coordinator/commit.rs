@@ -51,7 +51,7 @@ impl CommitQueue {
                         SinkStart::Resumed { checkpoint, pending: own }
                     }
                 };
-                committer.start(&start).map_err(|error| error.context(uid))
+                committer.start(&start).map_err(|error| error.context(sink_of(uid)))
             });
             (committers, result)
         })
@@ -125,6 +125,15 @@ async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -
     tokio::task::spawn_blocking(act).await.map_err(|error| JobError::transient(format!("a committer panicked: {error}")))
 }
 
+/// `sink/delays/file` as `sink delays`.
+fn sink_of(uid: &str) -> String {
+    let mut parts = uid.split('/');
+    match (parts.next(), parts.next()) {
+        (Some("sink"), Some(name)) => format!("sink {name}"),
+        _ => uid.to_owned(),
+    }
+}
+
 fn commit_in_order(committers: &mut Committers, batch: Vec<Committable>) -> JobResult<()> {
     let mut ordered: BTreeMap<(u64, String), Vec<Vec<u8>>> = BTreeMap::new();
     for committable in batch {
@@ -132,7 +141,7 @@ fn commit_in_order(committers: &mut Committers, batch: Vec<Committable>) -> JobR
     }
     for ((checkpoint, uid), committables) in ordered {
         if let Some(committer) = committers.get_mut(&uid) {
-            committer.commit(checkpoint, &committables).map_err(|error| error.context(&uid))?;
+            committer.commit(checkpoint, &committables).map_err(|error| error.context(sink_of(&uid)))?;
         }
     }
     Ok(())

@@ -53,7 +53,11 @@ pub(crate) struct CheckpointStore {
 impl CheckpointStore {
     /// Opens a directory, makes it where it is missing, and locks it.
     pub(crate) fn open(directory: &str) -> JobResult<Self> {
-        let path = PathBuf::from(directory.strip_prefix("file://").unwrap_or(directory));
+        let path = directory.strip_prefix("file://").unwrap_or(directory);
+        if let Some((scheme, _)) = path.split_once("://") {
+            return Err(JobError::new(format!("checkpoints cannot go to `{scheme}://` yet, only to a local directory")));
+        }
+        let path = PathBuf::from(path);
         let io = |what: &str, error: &std::io::Error| {
             JobError::io(format_args!("cannot {what} the checkpoint directory `{}`", path.display()), error).permanent()
         };
