@@ -6,43 +6,26 @@ use super::collect::{Owner, StreamItem};
 use super::context::Context;
 use super::errors::names;
 use super::lower::read_names;
+use crate::diagnostics::Diagnostic;
 
 /// Reports unused params, and sources and streams that reach no sink.
 pub fn report(cx: &mut Context<'_>) {
-    let mut found = Vec::new();
+    // Where there is no sink at all, planning says so.
     if cx.items.sinks.is_empty() {
-        found.extend(no_sink(cx));
-    } else {
-        let reached = reached(cx);
-        let items = &cx.items;
-        let sources = items.sources.iter().map(|entry| ("source", &entry.node.name));
-        let streams = items.streams.iter().map(|entry| ("stream", &entry.node.name));
-        let late = items.late.iter().map(|late| ("stream", late.name));
-        let unused = sources.chain(streams).chain(late).filter(|(_, name)| !reached.contains(name.text.as_str()));
-        found.extend(unused.filter(|(_, name)| cx.is_main(name.span)).map(|(what, name)| names::unused_stream(what, name)));
-        let params = items.params.iter().map(|entry| &entry.node.name);
-        let unused = params.filter(|name| cx.is_main(name.span) && !cx.used_params.contains(&name.text));
-        found.extend(unused.map(names::unused_param));
+        return;
     }
-    cx.diags.extend(found);
-}
-
-fn no_sink(cx: &Context<'_>) -> Option<crate::diagnostics::Diagnostic> {
+    let reached = reached(cx);
     let items = &cx.items;
-    let streams: Vec<&str> = items
-        .sources
-        .iter()
-        .map(|entry| &entry.node.name)
-        .chain(items.streams.iter().map(|entry| &entry.node.name))
-        .filter(|name| cx.is_main(name.span))
-        .map(|name| name.text.as_str())
-        .collect();
-    let span = match &items.job {
-        Some(job) => job.node.name.span,
-        // A file without `job` may be there for others to use.
-        None => return None,
-    };
-    Some(names::no_sink(span, &streams))
+    let sources = items.sources.iter().map(|entry| ("source", &entry.node.name));
+    let streams = items.streams.iter().map(|entry| ("stream", &entry.node.name));
+    let late = items.late.iter().map(|late| ("stream", late.name));
+    let all = sources.chain(streams).chain(late);
+    let unused = all.filter(|(_, name)| cx.is_main(name.span) && !reached.contains(name.text.as_str()));
+    let mut found: Vec<Diagnostic> = unused.map(|(what, name)| names::unused_stream(what, name)).collect();
+    let params = items.params.iter().map(|entry| &entry.node.name);
+    let unused = params.filter(|name| cx.is_main(name.span) && !cx.used_params.contains(&name.text));
+    found.extend(unused.map(names::unused_param));
+    cx.diags.extend(found);
 }
 
 /// Names of all streams that some sink reads, directly or not.

@@ -1,6 +1,6 @@
 //! E02xx: names that are unknown, taken, or go round in circles; attributes and settings by name.
 
-use super::{listed, suggest};
+use super::suggest;
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::Name;
@@ -165,13 +165,4 @@ pub fn unused_stream(what: &str, name: &Name) -> Diagnostic {
     let title = format!("the {what} `{}` reaches no sink", name.text);
     Diagnostic::warning("W0202", title, name.span, "it is checked, but never runs")
         .with_help(format!("write `sink {} into stdout`, or take it away", name.text))
-}
-
-/// A job without sinks.
-pub fn no_sink(span: Span, streams: &[&str]) -> Diagnostic {
-    let diagnostic = Diagnostic::warning("W0203", "nothing is written anywhere", span, "this job has no sink");
-    match streams.last() {
-        Some(last) => diagnostic.with_help(format!("add `sink {last} into stdout` (streams: {})", listed(streams))),
-        None => diagnostic.with_help("add a source, a stream and a sink"),
-    }
 }

@@ -64,11 +64,10 @@ pub fn watermark_expression(span: Span, label: &str) -> Diagnostic {
 
 /// A time column that may be null.
 pub fn nullable_time(span: Span, column: &str, ty: &Ty) -> Diagnostic {
-    Diagnostic::error("E0407", format!("the time column `{column}` may be null"), span, format!("this is {ty}")).with_help(
-        format!(
-            "keep only rows that have it: `| where {column} is not null | select {{ .. }}` before, or make the column required"
-        ),
-    )
+    let help = format!(
+        "make the column required, or keep only rows that have it: `| where {column} is not null | watermark {column} - 5s`"
+    );
+    Diagnostic::error("E0407", format!("the time column `{column}` may be null"), span, format!("this is {ty}")).with_help(help)
 }
 
 /// `window.start` where there is none.

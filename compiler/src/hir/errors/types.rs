@@ -186,8 +186,9 @@ pub fn arm_never_reached(span: Span, rest: Span) -> Diagnostic {
 
 /// A bare null or an empty list without a type.
 pub fn type_unknown(span: Span, what: &str) -> Diagnostic {
+    let example = if what == "`null`" { "cast(null, string?)" } else { "cast([], list<string>)" };
     Diagnostic::error("E0317", "the type of this value is not known", span, format!("{what} alone has no type"))
-        .with_help("say which one: `cast(null, string?)`")
+        .with_help(format!("say which one: `{example}`"))
 }
 
 /// Ordering things that have no order.

@@ -72,7 +72,11 @@ pub fn window<'a>(at: &mut At<'_, '_, 'a>, over: &'a Over, input: &Flow) -> Opti
             })
         }
         _ => {
-            let label = format!("{} sizes given", sizes.len());
+            let label = match sizes.len() {
+                0 => "no size given".to_owned(),
+                1 => "1 size given".to_owned(),
+                count => format!("{count} sizes given"),
+            };
             at.report(time::window_arguments(over.span, usage, &label));
             None
         }

@@ -159,7 +159,7 @@ impl<'a> Typer<'_, 'a> {
             };
             let Some(target) = instance(&param.ty, &variables, &arg.ty) else {
                 if !broken {
-                    self.cx.report(types::type_unknown(span, "this"));
+                    self.cx.report(types::type_unknown(span, "`null`"));
                 }
                 return None;
             };
