@@ -24,7 +24,10 @@ const PRELUDE: &[(&str, &str)] = &[
     ("trades", "source trades: { bid: int64, ask: int64 } from file { path: \"trades.jsonl\" }"),
     ("logs", "source logs: { code: int64 } from file { path: \"logs.jsonl\" }"),
     ("input", "source input: { x: int64 } from file { path: \"input.jsonl\" }"),
-    ("totals", "source totals: { id: int64, customer: string, total: decimal(10, 2), day: date } from file { path: \"totals.jsonl\" }"),
+    (
+        "totals",
+        "source totals: { id: int64, customer: string, total: decimal(10, 2), day: date } from file { path: \"totals.jsonl\" }",
+    ),
 ];
 
 struct Text(String);
