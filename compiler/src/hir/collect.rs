@@ -53,6 +53,8 @@ pub struct Items<'a> {
     pub late: Vec<Late<'a>>,
     /// Sources, streams and late streams share one set of names.
     pub stream_names: BTreeMap<&'a str, StreamItem>,
+    /// Names of functions, whether or not they turn out to be right.
+    pub function_names: HashSet<&'a str>,
     /// Names of items that do not parse: what refers to them is no further mistake.
     pub broken: HashSet<&'a str>,
 }
@@ -78,7 +80,10 @@ fn collect_item<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, item: &'a ast::I
         },
         ItemKind::Param(node) if seen.first("param", &node.name, diags) => items.params.push(Entry { item, node }),
         ItemKind::Record(node) if seen.first("record", &node.name, diags) => items.records.push(Entry { item, node }),
-        ItemKind::Function(node) if seen.first("function", &node.name, diags) => items.functions.push(Entry { item, node }),
+        ItemKind::Function(node) if seen.first("function", &node.name, diags) => {
+            items.function_names.insert(&node.name.text);
+            items.functions.push(Entry { item, node });
+        }
         ItemKind::Source(node) if seen.first("stream", &node.name, diags) => {
             items.stream_names.insert(&node.name.text, StreamItem::Source(items.sources.len()));
             items.sources.push(Entry { item, node });

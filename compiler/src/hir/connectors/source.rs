@@ -99,7 +99,13 @@ fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&
 }
 
 /// A connector with columns of its own: the record may name any of them, with their types.
-fn fixed_columns(cx: &mut Context<'_>, source: &ast::Source, spec: &SourceSpec, operation: &SourceOperation, schema: &Schema) {
+fn fixed_columns<'a>(
+    cx: &mut Context<'a>,
+    source: &'a ast::Source,
+    spec: &SourceSpec,
+    operation: &SourceOperation,
+    schema: &Schema,
+) {
     let Some(columns) = spec.columns else { return };
     let words: Vec<(&str, &str)> = operation
         .options
@@ -110,42 +116,55 @@ fn fixed_columns(cx: &mut Context<'_>, source: &ast::Source, spec: &SourceSpec, 
         })
         .collect();
     let Some(has) = columns(&words) else { return };
-    let connector = &operation.connector;
+    let written = written_columns(cx, &source.ty);
+    same_columns(cx, &operation.connector, &has, schema, (written, source.ty.span), "");
+}
+
+/// Every column of the record, and of records in it, is one of the connector's.
+fn same_columns<'a>(
+    cx: &mut Context<'a>,
+    connector: &str,
+    has: &Schema,
+    wanted: &Schema,
+    (written, at): (&'a [ast::Column], Span),
+    path: &str,
+) {
     let known: Vec<&str> = has.fields.iter().map(|field| field.name.as_str()).collect();
-    for field in &schema.fields {
-        let span = column_span(cx, source, &field.name);
-        match has.field(&field.name) {
-            None => cx.report(connectors::no_such_column(connector, &field.name, span, &known)),
-            Some(own) if !provides(&own.ty, &field.ty) => {
-                cx.report(connectors::column_type(connector, &field.name, span, &own.ty, &field.ty));
-            }
-            Some(_) => {}
+    for field in &wanted.fields {
+        let column = written.iter().find(|column| column.name.text == field.name);
+        let span = column.map_or(at, |column| column.name.span);
+        let name = format!("{path}{}", field.name);
+        match has.field(&field.name).map(|own| &own.ty) {
+            None => cx.report(connectors::no_such_column(connector, &name, span, &known)),
+            Some(own) => match (own.required(), field.ty.required()) {
+                (Ty::Record(has), Ty::Record(wanted)) if field.ty.is_optional() || !own.is_optional() => {
+                    let inner = column.map_or(&[][..], |column| written_columns(cx, &column.ty));
+                    same_columns(cx, connector, has, wanted, (inner, span), &format!("{name}."));
+                }
+                _ if provides(own, &field.ty) => {}
+                _ => cx.report(connectors::column_type(connector, &name, span, own, &field.ty)),
+            },
         }
     }
 }
 
-/// Whether a value of the connector's type is one of the record's: nested records may name fewer fields.
+/// Whether a value of the connector's type is one of the record's.
 fn provides(own: &Ty, wanted: &Ty) -> bool {
-    match (own, wanted) {
-        (_, Ty::Error) => true,
-        (Ty::Record(own), Ty::Record(wanted)) => {
-            wanted.fields.iter().all(|field| own.field(&field.name).is_some_and(|own| provides(&own.ty, &field.ty)))
-        }
-        (own, Ty::Optional(wanted)) => provides(own.required(), wanted),
-        (own, wanted) => own == wanted,
+    match wanted {
+        Ty::Error => true,
+        Ty::Optional(wanted) => provides(own.required(), wanted),
+        wanted => own == wanted,
     }
 }
 
-/// Where the record names this column, or else the source its record.
-fn column_span(cx: &Context<'_>, source: &ast::Source, column: &str) -> Span {
-    let columns = match &source.ty.kind {
+/// The columns of a record where they are written.
+fn written_columns<'a>(cx: &Context<'a>, ty: &'a ast::Type) -> &'a [ast::Column] {
+    match &ty.kind {
         TypeKind::Named { name, .. } => {
             let record = cx.items.records.iter().find(|entry| entry.node.name.text == name.text);
-            record.map(|entry| entry.node.columns.as_slice())
+            record.map_or(&[], |entry| &entry.node.columns)
         }
-        TypeKind::Record(columns) => Some(columns.as_slice()),
-        _ => None,
-    };
-    let found = columns.into_iter().flatten().find(|written| written.name.text == column);
-    found.map_or(source.ty.span, |written| written.name.span)
+        TypeKind::Record(columns) => columns,
+        _ => &[],
+    }
 }

@@ -74,13 +74,15 @@ pub fn unknown_column(option: &str, name: &str, span: Span, candidates: &[&str])
 /// A column of a record that the connector does not provide.
 pub fn no_such_column(connector: &str, column: &str, span: Span, candidates: &[&str]) -> Diagnostic {
     let title = format!("`{connector}` has no column `{column}`");
-    suggest(Diagnostic::error("E0610", title, span, "not among its columns"), column, span, candidates, "it has")
+    let own = column.rsplit('.').next().unwrap_or(column);
+    suggest(Diagnostic::error("E0610", title, span, "not among its columns"), own, span, candidates, "it has")
 }
 
 /// A column whose type is not the connector's.
 pub fn column_type(connector: &str, column: &str, span: Span, has: &Ty, found: &Ty) -> Diagnostic {
     let title = format!("the column `{column}` of `{connector}` is {has}, not {found}");
-    Diagnostic::error("E0610", title, span, "declared with another type").with_help(format!("write `{column}: {has}`"))
+    let own = column.rsplit('.').next().unwrap_or(column);
+    Diagnostic::error("E0610", title, span, "declared with another type").with_help(format!("write `{own}: {has}`"))
 }
 
 /// Rows that a format cannot carry.

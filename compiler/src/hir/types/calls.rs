@@ -25,7 +25,8 @@ pub struct Bound {
 impl<'a> Typer<'_, 'a> {
     pub fn call(&mut self, expr: &'a ast::Expr, call: &'a Call) -> Expr {
         let name = call.function.text.as_str();
-        let own = self.cx.functions.contains_key(name);
+        // One that was rejected counts too: its calls are no further mistakes.
+        let own = self.cx.items.function_names.contains(name);
         if !own && let Some(mode) = cast_mode(name) {
             return self.written_cast(mode, call, expr.span);
         }
@@ -68,9 +69,8 @@ impl<'a> Typer<'_, 'a> {
 
     fn no_function(&mut self, call: &Call, span: Span) -> Expr {
         let name = &call.function;
-        // A `fn` that takes part in a circle or does not parse, which has been reported.
-        let items = &self.cx.items;
-        if items.broken.contains(name.text.as_str()) || items.functions.iter().any(|entry| entry.node.name.text == name.text) {
+        // A `fn` that does not parse, which has been reported.
+        if self.cx.items.broken.contains(name.text.as_str()) {
             return self.error(span);
         }
         let own = self.cx.items.functions.iter().map(|entry| entry.node.name.text.as_str());
