@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use millstream::codegen::{Options, Str, Timestamp};
 use millstream::connectors::generator::nexmark::{Nexmark, NexmarkConfig};
-use millstream::Record;
+use millstream::codegen::Record;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

@@ -32,7 +32,7 @@ pub fn q2(bids: &Bids) -> Result<u64, String> {
     let mut rows = 0;
     bids.for_each(|bid: Price| {
         if bid.auction % 123 == 0 {
-            black_box(bid);
+            black_box((bid.auction, bid.price));
             rows += 1;
         }
     })?;
@@ -109,7 +109,7 @@ pub fn q18(bids: &Bids) -> Result<u64, String> {
         }
     })?;
     for (key, bid) in &last {
-        black_box((key, bid));
+        black_box((key, bid.price, &bid.channel, &bid.url, &bid.extra));
     }
     Ok(last.len() as u64)
 }
