@@ -91,7 +91,7 @@ pub fn union_differs(name: &Name, first: &str, label: String) -> Diagnostic {
 /// `explode` of something that is no list.
 pub fn not_a_list(span: Span, ty: &Ty) -> Diagnostic {
     let help = match ty.required() {
-        Ty::String => "split it: `explode regex_split(text, \" +\") as word`",
+        Ty::String => "split it: `explode split(text, \" \") as word`",
         _ => "use a list column, or a function that gives a list",
     };
     Diagnostic::error("E0511", format!("`explode` takes a list, not {ty}"), span, format!("this is {ty}")).with_help(help)

@@ -135,8 +135,7 @@ pub fn no_cast(span: Span, from: &Ty, to: &Ty, help: Option<&str>) -> Diagnostic
 pub fn no_fields(field: &str, span: Span, ty: &Ty) -> Diagnostic {
     let diagnostic = Diagnostic::error("E0311", format!("{ty} has no fields"), span, format!("`.{field}` needs a record"));
     match ty.required() {
-        Ty::Json => diagnostic
-            .with_help("read a value out of json by a function of the library, for example `json_string(value, \"path\")`"),
+        Ty::Json => diagnostic.with_help(format!("read it by a function of the library: `json_value(value, \"{field}\")`")),
         Ty::Map(..) => diagnostic.with_help(format!("write `[\"{field}\"]` for an entry of a map")),
         _ => diagnostic,
     }
