@@ -156,9 +156,13 @@ fn arithmetic(cases: &mut Cases) {
         (Ty::String, BinaryOp::Add, Ty::String, Ty::String),
     ];
     for (a, op, b, result) in times {
-        cases.add(&[("a", a.clone()), ("b", b.clone())], binary(op, local("a", a.clone()), local("b", b.clone()), result.clone()));
+        cases
+            .add(&[("a", a.clone()), ("b", b.clone())], binary(op, local("a", a.clone()), local("b", b.clone()), result.clone()));
         let optional = a.clone().optional();
-        cases.add(&[("a", optional.clone()), ("b", b.clone())], binary(op, local("a", optional), local("b", b), result.optional()));
+        cases.add(
+            &[("a", optional.clone()), ("b", b.clone())],
+            binary(op, local("a", optional), local("b", b), result.optional()),
+        );
     }
     let nested = binary(
         BinaryOp::Multiply,
@@ -197,18 +201,19 @@ fn branches(cases: &mut Cases) {
         let both = |b: Ty| expr(ExprKind::Coalesce(Box::new(local("a", optional.clone())), Box::new(local("b", b.clone()))), b);
         cases.add(&[("a", optional.clone()), ("b", ty.clone())], both(ty.clone()));
         cases.add(&[("a", optional.clone()), ("b", optional.clone())], both(optional.clone()));
-        let (subject, arms) = (local("k", Ty::String.optional()), vec![
-            (vec![text("x"), text("y")], local("a", ty.clone())),
-            (vec![null(Ty::Null)], local("b", ty.clone())),
-            (vec![text("x")], local("b", ty.clone())),
-        ]);
+        let (subject, arms) = (
+            local("k", Ty::String.optional()),
+            vec![
+                (vec![text("x"), text("y")], local("a", ty.clone())),
+                (vec![null(Ty::Null)], local("b", ty.clone())),
+                (vec![text("x")], local("b", ty.clone())),
+            ],
+        );
         let matched = ExprKind::Match { subject: Box::new(subject), arms, otherwise: Box::new(local("a", ty.clone())) };
         cases.add(&[("k", Ty::String.optional()), ("a", ty.clone()), ("b", ty.clone())], expr(matched, ty));
     }
-    let arms = vec![
-        (vec![literal(Literal::Bool(true), Ty::Bool)], int(1)),
-        (vec![literal(Literal::Bool(false), Ty::Bool)], int(-1)),
-    ];
+    let arms =
+        vec![(vec![literal(Literal::Bool(true), Ty::Bool)], int(1)), (vec![literal(Literal::Bool(false), Ty::Bool)], int(-1))];
     let matched = ExprKind::Match { subject: Box::new(local("a", Ty::Bool)), arms, otherwise: Box::new(int(0)) };
     cases.add(&[("a", Ty::Bool)], expr(matched, Ty::Int64));
     for ty in [Ty::Float64.optional(), Ty::Float64] {
@@ -265,7 +270,10 @@ fn texts(cases: &mut Cases) {
     for ty in scalars {
         for ty in [ty.clone(), ty.clone().optional()] {
             let result = if ty.is_optional() { Ty::String.optional() } else { Ty::String };
-            cases.add(&[("a", ty.clone())], expr(ExprKind::Format(vec![text("a = "), local("a", ty.clone()), text("{}")]), result));
+            cases.add(
+                &[("a", ty.clone())],
+                expr(ExprKind::Format(vec![text("a = "), local("a", ty.clone()), text("{}")]), result),
+            );
         }
         if ty != Ty::String {
             for mode in [CastMode::Checked, CastMode::Try] {
@@ -285,7 +293,18 @@ fn texts(cases: &mut Cases) {
 }
 
 fn casts(cases: &mut Cases) {
-    let numbers = [Ty::Int8, Ty::Int16, Ty::Int32, Ty::Int64, Ty::UInt8, Ty::UInt64, Ty::Float32, Ty::Float64, decimal(10, 2), decimal(38, 0)];
+    let numbers = [
+        Ty::Int8,
+        Ty::Int16,
+        Ty::Int32,
+        Ty::Int64,
+        Ty::UInt8,
+        Ty::UInt64,
+        Ty::Float32,
+        Ty::Float64,
+        decimal(10, 2),
+        decimal(38, 0),
+    ];
     for from in &numbers {
         for to in &numbers {
             for mode in [CastMode::Checked, CastMode::Try] {
@@ -302,9 +321,18 @@ fn casts(cases: &mut Cases) {
         let required = expr(ExprKind::Cast(CastMode::NotNull, Box::new(local("a", ty.clone().optional()))), ty.clone());
         cases.add(&[("a", ty.clone().optional())], required);
     }
-    let widen = [(Ty::Int32, Ty::Int64), (Ty::Int32, Ty::Float64), (Ty::Int64, decimal(19, 0)), (Ty::Float32, Ty::Float64), (Ty::Date, Ty::Timestamp)];
+    let widen = [
+        (Ty::Int32, Ty::Int64),
+        (Ty::Int32, Ty::Float64),
+        (Ty::Int64, decimal(19, 0)),
+        (Ty::Float32, Ty::Float64),
+        (Ty::Date, Ty::Timestamp),
+    ];
     for (from, to) in widen {
-        cases.add(&[("a", from.clone())], expr(ExprKind::Cast(CastMode::Implicit, Box::new(local("a", from.clone()))), to.clone()));
+        cases.add(
+            &[("a", from.clone())],
+            expr(ExprKind::Cast(CastMode::Implicit, Box::new(local("a", from.clone()))), to.clone()),
+        );
         let optional = expr(ExprKind::Cast(CastMode::Implicit, Box::new(local("a", from.clone()))), to.optional());
         cases.add(&[("a", from)], optional);
     }
@@ -322,7 +350,8 @@ fn odd_names(cases: &mut Cases) {
         binary(BinaryOp::Add, sum, inner, Ty::Int64)
     });
     cases.add(&params, sum);
-    let call = ExprKind::CallUser { function: "case_0".into(), args: vec![local("a", Ty::Bool.optional()), local("b", Ty::Bool)] };
+    let call =
+        ExprKind::CallUser { function: "case_0".into(), args: vec![local("a", Ty::Bool.optional()), local("b", Ty::Bool)] };
     cases.add(&[("a", Ty::Bool.optional()), ("b", Ty::Bool)], expr(call, Ty::Bool.optional()));
     cases.add(&[], expr(ExprKind::Param("since".into()), Ty::Timestamp));
     let secret = expr(ExprKind::Format(vec![expr(ExprKind::Env("KEY".into()), Ty::String), text("!")]), Ty::String);
@@ -383,7 +412,8 @@ fn emit_all(folder: &Path) {
         fs::write(folder.join(path), text).expect("written");
     }
     let _ = fs::remove_file(folder.join("src/main.rs"));
-    fs::write(folder.join("src/lib.rs"), "pub mod functions;\npub mod params;\npub mod patterns;\npub mod types;\n").expect("written");
+    fs::write(folder.join("src/lib.rs"), "pub mod functions;\npub mod params;\npub mod patterns;\npub mod types;\n")
+        .expect("written");
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/millstream");
     let manifest = format!(
         "[package]\nname = \"expressions\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[dependencies]\nmillstream = {{ path = {runtime:?} }}\n\
