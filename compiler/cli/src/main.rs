@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{build, check, explain, new, run};
+use commands::{build, check, explain, functions, new, run};
 use console::{ColorChoice, Console};
 
 const EXAMPLES: &str = "Examples:
@@ -19,7 +19,8 @@ const EXAMPLES: &str = "Examples:
   millstream check orders.flow         every mistake at once, in milliseconds
   millstream explain orders.flow       what runs, and what is guaranteed
   millstream run orders.flow           build it and run it here
-  millstream build orders.flow         one binary";
+  millstream build orders.flow         one binary
+  millstream functions                 what expressions can call";
 
 /// Stream processing pipelines as native binaries.
 ///
@@ -42,6 +43,7 @@ enum Command {
     Explain(explain::Args),
     Build(build::Args),
     Run(run::Args),
+    Functions(functions::Args),
 }
 
 fn main() -> ExitCode {
@@ -53,5 +55,6 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args, &console),
         Command::Build(args) => build::run(&args, &console),
         Command::Run(args) => run::run(&args, &console),
+        Command::Functions(args) => functions::run(&args, &console),
     }
 }
