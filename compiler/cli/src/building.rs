@@ -58,7 +58,11 @@ impl<'a> View<'a> {
                 }
             }
             Progress::Compiling { done, total, name } if self.started.elapsed() >= PATIENCE => {
-                if self.terminal { self.advance_bar(done, total, name) } else { self.say(done, total) }
+                if self.terminal {
+                    self.advance_bar(done, total, name)
+                } else {
+                    self.say(done, total)
+                }
             }
             Progress::Compiling { .. } => {}
         }

@@ -56,7 +56,9 @@ fn examples_are_true() {
         .filter_map(|(index, example)| {
             let value = |side: char| row.get(format!("{side}{index}")).cloned().unwrap_or(Value::Null);
             let (found, expected) = (value('x'), value('y'));
-            (found != expected).then(|| format!("{}: {} is {found}, not {expected} ({})", example.function, example.expression, example.expected))
+            (found != expected).then(|| {
+                format!("{}: {} is {found}, not {expected} ({})", example.function, example.expression, example.expected)
+            })
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {} examples:\n{}", wrong.len(), examples.len(), wrong.join("\n"));

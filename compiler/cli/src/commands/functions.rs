@@ -138,7 +138,8 @@ fn wrap(text: &str, width: usize) -> String {
 /// Names like this one: written alike, or with it inside.
 fn hint(name: &str, entries: &[Entry]) -> String {
     let near = did_you_mean(name, entries.iter().map(|entry| entry.name));
-    let inside: Vec<&str> = entries.iter().map(|entry| entry.name).filter(|other| name.len() > 2 && other.contains(name)).collect();
+    let inside: Vec<&str> =
+        entries.iter().map(|entry| entry.name).filter(|other| name.len() > 2 && other.contains(name)).collect();
     match (near, inside.as_slice()) {
         (Some(near), _) => format!(" (did you mean {near}?)"),
         (None, []) => "; `millstream functions` lists them all".to_owned(),
