@@ -2,6 +2,9 @@
 //!
 //! State: key → (time, row). The first or last by time; of rows with equal times the first to come is first, the last to
 //! come is last. By arrival: give all rows the same time ([`by_arrival`]).
+//!
+//! With `within` a key is forgotten that long after the time of its row: a row that comes later is a new one, and the old
+//! one stands for good.
 
 use crate::error::JobError;
 use crate::graph::Keep;
@@ -19,11 +22,9 @@ pub fn by_arrival<T>(_row: &T) -> Result<Timestamp, EvalError> {
 /// Keeps one row per key and emits every change.
 pub struct DedupTable<T, K, KeyOf, TimeOf> {
     rows: Rows<T, K, KeyOf, TimeOf>,
-    within: Option<i64>,
-    timers: DueQueue<K>,
 }
 
-/// Keeps one row per key and emits what it has at the end of the input.
+/// Keeps one row per key and emits each when it stands for good: at the end of the input, or when its key is forgotten.
 pub struct DedupFinal<T, K, KeyOf, TimeOf> {
     rows: Rows<T, K, KeyOf, TimeOf>,
 }
@@ -32,7 +33,22 @@ struct Rows<T, K, KeyOf, TimeOf> {
     keep: Keep,
     key_of: KeyOf,
     time_of: TimeOf,
+    within: Option<i64>,
     state: KeyedState<K, (i64, T)>,
+    /// When keys are forgotten.
+    timers: DueQueue<K>,
+}
+
+/// What a row did.
+enum Kept<T> {
+    /// It was not kept.
+    No,
+    /// Its key had none.
+    New,
+    /// It took the place of this one.
+    Instead(T),
+    /// It is a new one: the key of this one has been forgotten.
+    After(T),
 }
 
 /// Whether a row of this time takes the place of a kept one.
@@ -44,8 +60,76 @@ fn replaces(keep: Keep, time: i64, kept: i64) -> bool {
     }
 }
 
+impl<T, K, KeyOf, TimeOf> Rows<T, K, KeyOf, TimeOf>
+where
+    T: Clone + State + Send + Sync + 'static,
+    K: Key,
+    KeyOf: Fn(&T) -> Result<K, EvalError>,
+    TimeOf: Fn(&T) -> Result<Timestamp, EvalError>,
+{
+    /// Keeps the row or not. `row` gives the one to keep, from the one at hand.
+    #[inline]
+    fn take<R>(&mut self, row: R, look: impl Fn(&R) -> &T, own: impl Fn(R) -> T) -> Result<Kept<T>, Failure> {
+        let key = (self.key_of)(look(&row))?;
+        let time = (self.time_of)(look(&row))?.0;
+        let slot = self.state.slot(&key)?;
+        match self.state.place(slot, &key) {
+            Place::Occupied(mut place) => {
+                let kept = place.value();
+                let forgotten = self.within.is_some_and(|within| time >= kept.0.saturating_add(within));
+                if !forgotten && !replaces(self.keep, time, kept.0) {
+                    return Ok(Kept::No);
+                }
+                let is_earlier = time < kept.0;
+                let (_, before) = std::mem::replace(kept, (time, own(row)));
+                // A later time finds its timer ringing too early, and sets it anew.
+                if let Some(within) = self.within.filter(|_| is_earlier) {
+                    self.timers.push(time.saturating_add(within), slot, key);
+                }
+                Ok(if forgotten { Kept::After(before) } else { Kept::Instead(before) })
+            }
+            Place::Vacant(place) => {
+                match self.within {
+                    None => {
+                        place.insert(key, (time, own(row)));
+                    }
+                    Some(within) => {
+                        place.insert(key.clone(), (time, own(row)));
+                        self.timers.push(time.saturating_add(within), slot, key);
+                    }
+                }
+                Ok(Kept::New)
+            }
+        }
+    }
+
+    /// Forgets the keys whose time has come. Their rows stand for good.
+    fn forget(&mut self, watermark: Watermark, mut each: impl FnMut(T) -> Result<(), JobError>) -> Result<(), JobError> {
+        let Some(within) = self.within else { return Ok(()) };
+        while let Some((_, slot, key)) = self.timers.pop(watermark.0) {
+            let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
+            let due = place.value().0.saturating_add(within);
+            if due <= watermark.0 {
+                each(place.remove().1.1)?;
+            } else {
+                self.timers.push(due, slot, key);
+            }
+        }
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        let (timers, within) = (&mut self.timers, self.within);
+        self.state.restore(state, &mut Progress::default(), |slot, key, (time, _)| {
+            if let Some(within) = within {
+                timers.push(time.saturating_add(within), slot, key.clone());
+            }
+        })
+    }
+}
+
 macro_rules! constructors {
-    ($name:ident, $make:expr) => {
+    ($name:ident) => {
         impl<T, K, KeyOf, TimeOf> $name<T, K, KeyOf, TimeOf>
         where
             T: Clone + State + Send + Sync + 'static,
@@ -65,23 +149,21 @@ macro_rules! constructors {
 
             /// Keeps this row of each key.
             pub fn new(keep: Keep, key_of: KeyOf, time_of: TimeOf) -> Self {
-                let rows = Rows { keep, key_of, time_of, state: KeyedState::new("rows") };
-                $make(rows)
+                let (state, timers) = (KeyedState::new("rows"), DueQueue::default());
+                $name { rows: Rows { keep, key_of, time_of, within: None, state, timers } }
+            }
+
+            /// Forgets a key this many microseconds of event time after the time of its row.
+            pub fn within(mut self, micros: i64) -> Self {
+                self.rows.within = Some(micros.max(0));
+                self
             }
         }
     };
 }
 
-constructors!(DedupTable, |rows| DedupTable { rows, within: None, timers: DueQueue::default() });
-constructors!(DedupFinal, |rows| DedupFinal { rows });
-
-impl<T, K, KeyOf, TimeOf> DedupTable<T, K, KeyOf, TimeOf> {
-    /// Forgets a key this many microseconds of event time after the time of its row: the next row is a new one.
-    pub fn within(mut self, micros: i64) -> Self {
-        self.within = Some(micros.max(0));
-        self
-    }
-}
+constructors!(DedupTable);
+constructors!(DedupFinal);
 
 impl<T, K, KeyOf, TimeOf> Operator<T> for DedupTable<T, K, KeyOf, TimeOf>
 where
@@ -98,53 +180,24 @@ where
 
     #[inline]
     fn process(&mut self, row: T, out: &mut impl Collector<Change<T>>) -> Result<(), Failure> {
-        let rows = &mut self.rows;
-        let key = (rows.key_of)(&row)?;
-        let time = (rows.time_of)(&row)?.0;
-        let slot = rows.state.slot(&key)?;
-        match rows.state.place(slot, &key) {
-            Place::Occupied(mut place) => {
-                let (kept_time, kept) = place.value();
-                if self.within.is_some_and(|within| time >= kept_time.saturating_add(within)) {
-                    // The key has been forgotten, the watermark only does not know it yet.
-                    *kept_time = time;
-                    *kept = row.clone();
-                    out.emit(Change::insert(row))?;
-                } else if replaces(rows.keep, time, *kept_time) {
-                    *kept_time = time;
-                    let before = std::mem::replace(kept, row.clone());
-                    out.emit(Change { kind: ChangeKind::UpdateBefore, row: before })?;
-                    out.emit(Change { kind: ChangeKind::UpdateAfter, row })?;
-                }
-            }
-            Place::Vacant(place) => {
-                place.insert(key.clone(), (time, row.clone()));
-                if let Some(within) = self.within {
-                    self.timers.push(time.saturating_add(within), slot, key);
-                }
-                out.emit(Change::insert(row))?;
+        match self.rows.take(&row, |row| row, T::clone)? {
+            Kept::No => {}
+            Kept::New | Kept::After(_) => out.emit(Change::insert(row))?,
+            Kept::Instead(before) => {
+                out.emit(Change { kind: ChangeKind::UpdateBefore, row: before })?;
+                out.emit(Change { kind: ChangeKind::UpdateAfter, row })?;
             }
         }
         Ok(())
     }
 
     fn on_watermark(&mut self, watermark: Watermark, _out: &mut impl Collector<Change<T>>) -> Result<Option<Watermark>, Failure> {
-        let Some(within) = self.within else { return Ok(Some(watermark)) };
-        while let Some((_, slot, key)) = self.timers.pop(watermark.0) {
-            let Place::Occupied(mut place) = self.rows.state.place(slot, &key) else { continue };
-            let due = place.value().0.saturating_add(within);
-            if due <= watermark.0 {
-                place.remove();
-            } else {
-                self.timers.push(due, slot, key);
-            }
-        }
+        self.rows.forget(watermark, |_| Ok(()))?;
         Ok(Some(watermark))
     }
 
     fn finish(&mut self, _out: &mut impl Collector<Change<T>>) -> Result<(), Failure> {
         self.rows.state.clear();
-        self.timers.clear();
         Ok(())
     }
 
@@ -154,12 +207,7 @@ where
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-        let (timers, within) = (&mut self.timers, self.within);
-        self.rows.state.restore(state, &mut Progress::default(), |slot, key, (time, _)| {
-            if let Some(within) = within {
-                timers.push(time.saturating_add(within), slot, key.clone());
-            }
-        })
+        self.rows.restore(state)
     }
 }
 
@@ -177,23 +225,16 @@ where
     }
 
     #[inline]
-    fn process(&mut self, row: T, _out: &mut impl Collector<T>) -> Result<(), Failure> {
-        let rows = &mut self.rows;
-        let key = (rows.key_of)(&row)?;
-        let time = (rows.time_of)(&row)?.0;
-        let slot = rows.state.slot(&key)?;
-        match rows.state.place(slot, &key) {
-            Place::Occupied(mut place) => {
-                let kept = place.value();
-                if replaces(rows.keep, time, kept.0) {
-                    *kept = (time, row);
-                }
-            }
-            Place::Vacant(place) => {
-                place.insert(key, (time, row));
-            }
+    fn process(&mut self, row: T, out: &mut impl Collector<T>) -> Result<(), Failure> {
+        if let Kept::After(before) = self.rows.take(row, |row| row, |row| row)? {
+            out.emit(before)?;
         }
         Ok(())
+    }
+
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
+        self.rows.forget(watermark, |row| out.emit(row))?;
+        Ok(Some(watermark))
     }
 
     fn finish(&mut self, out: &mut impl Collector<T>) -> Result<(), Failure> {
@@ -211,6 +252,6 @@ where
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-        self.rows.state.restore(state, &mut Progress::default(), |_, _, _| {})
+        self.rows.restore(state)
     }
 }

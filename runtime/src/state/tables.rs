@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as TableEntry;
+use hashbrown::hash_table::{Entry as TableEntry, OccupiedEntry, VacantEntry};
 
 use super::{KeyGroupRange, KeyGroups, State, StateError, StateReader, hash_bytes};
 use crate::error::JobError;
@@ -96,13 +96,27 @@ pub struct KeyedTables<K, V> {
 /// One key group. Where `shared` is there, `owned` is empty.
 #[derive(Clone, Debug)]
 struct Table<K, V> {
-    owned: HashTable<Entry<K, V>>,
-    shared: Option<Arc<HashTable<Entry<K, V>>>>,
+    owned: Entries<K, V>,
+    shared: Option<Arc<Entries<K, V>>>,
+}
+
+/// Entries lie one behind the other, in the order in which they came (but the last fills the place of one that goes): growing
+/// moves only their numbers about, reading all of them is fast, and the order is the same in every run.
+#[derive(Clone, Debug)]
+struct Entries<K, V> {
+    numbers: HashTable<u32>,
+    list: Vec<Entry<K, V>>,
+}
+
+impl<K, V> Default for Entries<K, V> {
+    fn default() -> Self {
+        Entries { numbers: HashTable::new(), list: Vec::new() }
+    }
 }
 
 impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
-        Table { owned: HashTable::new(), shared: None }
+        Table { owned: Entries::default(), shared: None }
     }
 }
 
@@ -113,14 +127,14 @@ fn spread(hash: u64) -> u64 {
 }
 
 impl<K, V> Table<K, V> {
-    fn read(&self) -> &HashTable<Entry<K, V>> {
+    fn read(&self) -> &Entries<K, V> {
         self.shared.as_deref().unwrap_or(&self.owned)
     }
 }
 
 impl<K: Clone, V: Clone> Table<K, V> {
     #[inline]
-    fn write(&mut self) -> &mut HashTable<Entry<K, V>> {
+    fn write(&mut self) -> &mut Entries<K, V> {
         if self.shared.is_some() {
             self.take_back();
         }
@@ -144,30 +158,42 @@ pub enum Place<'a, K, V> {
 }
 
 /// A key that has a value.
-pub struct Occupied<'a, K, V>(hashbrown::hash_table::OccupiedEntry<'a, Entry<K, V>>);
+pub struct Occupied<'a, K, V> {
+    number: OccupiedEntry<'a, u32>,
+    list: &'a mut Vec<Entry<K, V>>,
+}
 
 impl<'a, K, V> Occupied<'a, K, V> {
-    /// The value, for as long as the tables.
-    pub fn into_value(self) -> &'a mut V {
-        &mut self.0.into_mut().value
-    }
-
     /// The value.
     #[inline]
     pub fn value(&mut self) -> &mut V {
-        &mut self.0.get_mut().value
+        &mut self.list[*self.number.get() as usize].value
     }
 
-    /// Takes the value away.
+    /// The value, for as long as the tables.
+    #[inline]
+    pub fn into_value(self) -> &'a mut V {
+        &mut self.list[*self.number.get() as usize].value
+    }
+
+    /// Takes the key and its value away.
     pub fn remove(self) -> (K, V) {
-        let entry = self.0.remove().0;
+        let (number, place) = self.number.remove();
+        let entry = self.list.swap_remove(number as usize);
+        if let Some(moved) = self.list.get(number as usize) {
+            let before = self.list.len() as u32;
+            if let Some(of_moved) = place.into_table().find_mut(spread(moved.hash), |number| *number == before) {
+                *of_moved = number;
+            }
+        }
         (entry.key, entry.value)
     }
 }
 
 /// A key that has no value.
 pub struct Vacant<'a, K, V> {
-    entry: hashbrown::hash_table::VacantEntry<'a, Entry<K, V>>,
+    number: VacantEntry<'a, u32>,
+    list: &'a mut Vec<Entry<K, V>>,
     hash: u64,
 }
 
@@ -175,7 +201,10 @@ impl<'a, K, V> Vacant<'a, K, V> {
     /// Gives the key its first value.
     #[inline]
     pub fn insert(self, key: K, value: V) -> &'a mut V {
-        &mut self.entry.insert(Entry { hash: self.hash, key, value }).into_mut().value
+        let number = self.list.len();
+        self.number.insert(number as u32);
+        self.list.push(Entry { hash: self.hash, key, value });
+        &mut self.list[number].value
     }
 }
 
@@ -193,43 +222,42 @@ impl<K: Key, V: Clone> KeyedTables<K, V> {
     /// The place of a key, to be looked at and changed with one look-up. The slot comes from the subtask's [`KeyHasher`].
     #[inline]
     pub fn place(&mut self, slot: Slot, key: &K) -> Place<'_, K, V> {
-        let table = self.tables[slot.table as usize].write();
-        let same = |entry: &Entry<K, V>| entry.hash == slot.hash && entry.key == *key;
-        match table.entry(spread(slot.hash), same, |entry| spread(entry.hash)) {
-            TableEntry::Occupied(entry) => Place::Occupied(Occupied(entry)),
-            TableEntry::Vacant(entry) => Place::Vacant(Vacant { entry, hash: slot.hash }),
+        let Entries { numbers, list } = self.tables[slot.table as usize].write();
+        let same = |number: &u32| {
+            let entry = &list[*number as usize];
+            entry.hash == slot.hash && entry.key == *key
+        };
+        match numbers.entry(spread(slot.hash), same, |number| spread(list[*number as usize].hash)) {
+            TableEntry::Occupied(number) => Place::Occupied(Occupied { number, list }),
+            TableEntry::Vacant(number) => Place::Vacant(Vacant { number, list, hash: slot.hash }),
         }
     }
 
     /// The value of a key.
     pub fn get(&self, slot: Slot, key: &K) -> Option<&V> {
-        let table = self.tables[slot.table as usize].read();
-        table.find(spread(slot.hash), |entry| entry.hash == slot.hash && entry.key == *key).map(|entry| &entry.value)
+        let Entries { numbers, list } = self.tables[slot.table as usize].read();
+        let same = |number: &u32| list[*number as usize].hash == slot.hash && list[*number as usize].key == *key;
+        numbers.find(spread(slot.hash), same).map(|number| &list[*number as usize].value)
     }
 
     /// Whether there is no key at all.
     pub fn is_empty(&self) -> bool {
-        self.tables.iter().all(|table| table.read().is_empty())
+        self.tables.iter().all(|table| table.read().list.is_empty())
     }
 
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.tables.iter().map(|table| table.read().len()).sum()
+        self.tables.iter().map(|table| table.read().list.len()).sum()
     }
 
     /// All entries of one table.
     pub fn table(&self, table: u32) -> impl Iterator<Item = &Entry<K, V>> {
-        self.tables[table as usize].read().iter()
+        self.tables[table as usize].read().list.iter()
     }
 
     /// Takes all entries of one table.
     pub fn drain(&mut self, table: u32) -> impl Iterator<Item = Entry<K, V>> + use<K, V> {
-        std::mem::take(self.tables[table as usize].write()).into_iter()
-    }
-
-    /// Takes the entries of one table for which `gone` says so.
-    pub fn extract(&mut self, table: u32, gone: impl FnMut(&mut Entry<K, V>) -> bool) -> impl Iterator<Item = Entry<K, V>> {
-        self.tables[table as usize].write().extract_if(gone)
+        std::mem::take(self.tables[table as usize].write()).list.into_iter()
     }
 
     /// How many tables there are.
@@ -240,26 +268,23 @@ impl<K: Key, V: Clone> KeyedTables<K, V> {
     /// Shares one table with a snapshot. None: it is empty.
     pub fn share(&mut self, table: u32) -> Option<SharedTable<K, V>> {
         let table = &mut self.tables[table as usize];
-        if let Some(shared) = &table.shared {
-            return (!shared.is_empty()).then(|| SharedTable(shared.clone()));
-        }
-        if table.owned.is_empty() {
+        if table.read().list.is_empty() {
             return None;
         }
-        let shared = Arc::new(std::mem::take(&mut table.owned));
-        table.shared = Some(shared.clone());
-        Some(SharedTable(shared))
+        let owned = &mut table.owned;
+        let shared = table.shared.get_or_insert_with(|| Arc::new(std::mem::take(owned)));
+        Some(SharedTable(shared.clone()))
     }
 }
 
 /// A table as it was when a snapshot took it.
-pub struct SharedTable<K, V>(Arc<HashTable<Entry<K, V>>>);
+pub struct SharedTable<K, V>(Arc<Entries<K, V>>);
 
 impl<K: State, V: State> SharedTable<K, V> {
     /// Appends the number of entries, then each key and value.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        (self.0.len() as u64).encode(out);
-        for entry in self.0.iter() {
+        (self.0.list.len() as u64).encode(out);
+        for entry in &self.0.list {
             entry.key.encode(out);
             entry.value.encode(out);
         }

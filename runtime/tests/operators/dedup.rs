@@ -49,6 +49,15 @@ proptest! {
         prop_assert_eq!(sorted(run(|| DedupFinal::last(key, by_arrival), &events)), sorted(last_to_come));
     }
 
+    /// What is left of the table is what the other one emits, however keys are forgotten.
+    #[test]
+    fn the_end_of_the_table(events in events(60), within in 1..40i64) {
+        for keep in [Keep::First, Keep::Last] {
+            let table = play(run(|| DedupTable::new(keep, key, time).within(within), &events));
+            prop_assert_eq!(sorted(run(|| DedupFinal::new(keep, key, time).within(within), &events)), sorted(table));
+        }
+    }
+
     #[test]
     fn the_earliest_whatever_the_order(events in events(60), within in prop_oneof![Just(None), (1..30i64).prop_map(Some)]) {
         // Only rows that are not late.

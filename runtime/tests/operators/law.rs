@@ -162,7 +162,7 @@ proptest! {
     #[test]
     fn dedup(events in events(30), within in prop_oneof![Just(None), (1..30i64).prop_map(Some)]) {
         for keep in [Keep::First, Keep::Last] {
-            check(|| DedupFinal::new(keep, key, time), &events);
+            check(|| with(DedupFinal::new(keep, key, time), within, DedupFinal::within), &events);
             check(|| DedupFinal::new(keep, key, by_arrival), &events);
             check(|| with(DedupTable::new(keep, key, time), within, DedupTable::within), &events);
         }
