@@ -34,7 +34,7 @@ impl RestoredState {
     }
 
     fn state(&mut self, uid: &str, name: &str, schema: &str) -> &mut RestoredParts {
-        let operator = self.operators.entry_ref(uid).or_insert_with(RestoredOperator::default);
+        let operator = self.operators.entry_ref(uid).or_default();
         let found = operator.states.iter().position(|state| state.name == name);
         let index = found.unwrap_or_else(|| {
             operator.states.push(RestoredParts {

@@ -16,7 +16,7 @@ use crate::operator::{
     Collector, Discard, Failure, KeyGroupPart, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator,
     Stage,
 };
-use crate::state::{KeyHasher, KeyedTables, Place, SharedTable, Slot, State, StateReader, decode_entries, read};
+use crate::state::{KeyHasher, KeyedTables, Place, Slot, State, StateReader, decode_entries, read};
 use crate::time::{Progress, TimeDomain, Watermark, WindowAssigner, WindowBounds};
 
 const STATE: &str = "windows";
@@ -330,8 +330,8 @@ impl<A: Aggregation, W: WindowAssigner, L: Stage<A::In>> Operator<A::In> for Win
         let mut parts = Vec::new();
         for table in 0..range.len() as u32 {
             let watermark = self.progress.of_table(table);
-            let panes: Vec<(i64, SharedTable<A::Key, A::Acc>)> =
-                self.panes.iter_mut().filter_map(|(pane, tables)| Some((*pane, tables.share(table)?))).collect();
+            let panes = self.panes.iter_mut().filter_map(|(pane, tables)| Some((*pane, tables.share(table)?)));
+            let panes: Vec<_> = panes.collect();
             if watermark != i64::MIN || !panes.is_empty() {
                 parts.push(KeyGroupPart::new((range.start + table) as u16, move |out| {
                     watermark.encode(out);

@@ -149,7 +149,7 @@ where
 
     pub fn with_policy(parallelism: u32, on_error: ErrorPolicy, make: impl Fn() -> O) -> Self {
         let seen = Seen::default();
-        let chain = |subtask| Chained::new(context(subtask, parallelism, on_error.clone()), make(), seen.clone());
+        let chain = |subtask| Chained::new(context(subtask, parallelism, on_error), make(), seen.clone());
         Job { subtasks: (0..parallelism).map(chain).collect(), seen, row: std::marker::PhantomData }
     }
 
@@ -179,10 +179,6 @@ where
     /// What has come out since the last call, in order.
     pub fn take(&mut self) -> Vec<O::Out> {
         self.seen.take()
-    }
-
-    pub fn watermarks(&self) -> Vec<i64> {
-        self.seen.watermarks()
     }
 
     pub fn next_processing_time(&self) -> Option<i64> {
