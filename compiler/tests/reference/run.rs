@@ -116,11 +116,14 @@ fn dedup(input: &[Row], keys: &[Expr], time: Option<&Expr>, keep: Keep, failures
     kept.into_values().map(|(_, row)| row).collect()
 }
 
-/// What an aggregate evaluates of one row: its group, and per call its arguments, or nothing where the row does not count.
-type Evaluated = ((Vec<Value>, Option<i64>), Vec<Option<Vec<Value>>>);
+/// Keys, and the start of the window.
+type Group = (Vec<Value>, Option<i64>);
+
+/// Per call its arguments, or nothing where the row does not count.
+type Arguments = Vec<Option<Vec<Value>>>;
 
 fn aggregate(input: &[Row], aggregate: &AggregateOperation, failures: &mut usize) -> Vec<Row> {
-    let mut groups: BTreeMap<(Vec<Value>, Option<i64>), Vec<Vec<Option<Vec<Value>>>>> = BTreeMap::new();
+    let mut groups: BTreeMap<Group, Vec<Arguments>> = BTreeMap::new();
     for row in input {
         match evaluate(row, aggregate) {
             Ok((group, args)) => groups.entry(group).or_default().push(args),
@@ -155,7 +158,7 @@ fn size_of(aggregate: &AggregateOperation) -> i64 {
     }
 }
 
-fn evaluate(row: &Row, aggregate: &AggregateOperation) -> Result<Evaluated, Failed> {
+fn evaluate(row: &Row, aggregate: &AggregateOperation) -> Result<(Group, Arguments), Failed> {
     let keys = aggregate.keys.iter().map(|(_, key)| eval(key, row)).collect::<Result<Vec<_>, _>>()?;
     let start = match &aggregate.window {
         None => None,
