@@ -2,6 +2,7 @@
 
 mod reference;
 
+use millstream_compiler::plan::analysis::columns::depth;
 use millstream_compiler::plan::passes::*;
 use millstream_compiler::plan::{dump, optimise};
 use millstream_runtime::graph::{
@@ -355,6 +356,33 @@ fn constants_are_folded_where_they_do_not_fail() {
         let Operation::Project(columns) = &b.graph.vertex(project).operation else { panic!() };
         assert_eq!(columns[0].1.to_string(), expected, "{text}");
     }
+}
+
+/// Hundreds of operators neither take long nor make expressions that are too deep to work with.
+#[test]
+fn long_pipelines_are_no_danger() {
+    let mut b = Builder::new();
+    let mut last = b.source(numbers());
+    let columns = |b: &Builder, last| vec![("a", b.column(last, "a")), ("b", b.column(last, "b"))];
+    for _ in 0..300 {
+        let sum = binary(BinaryOp::Add, b.column(last, "c"), int(1));
+        last = b.project(last, [columns(&b, last), vec![("c", sum)]].concat());
+    }
+    for step in 0..300 {
+        let other = Expr::new(ExprKind::Coalesce(Box::new(b.column(last, "b")), Box::new(int(step))), Ty::Int64);
+        last = b.project(last, [columns(&b, last), vec![("c", b.column(last, "c")), ("d", other)]].concat());
+        last = b.filter(last, greater(b.column(last, "a"), step));
+    }
+    b.sink(last);
+    let (graph, _) = optimise(b.graph);
+    let mut deepest = 0;
+    for id in graph.topological() {
+        if let Operation::Project(columns) = &graph.vertex(id).operation {
+            deepest = columns.iter().map(|(_, value)| depth(value)).max().unwrap_or(0).max(deepest);
+        }
+    }
+    assert!((100..=200).contains(&deepest), "{deepest}");
+    assert!(graph.vertices().count() < 20, "{}", graph.vertices().count());
 }
 
 #[test]

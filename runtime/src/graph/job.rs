@@ -223,11 +223,16 @@ impl JobGraph {
     }
 
     /// Puts a new vertex on every input edge, on the producer's side: rows reach it forward, and the edge's own exchange
-    /// comes behind it. `make` gets the number of the edge and its producer.
-    pub fn insert_on_inputs(&mut self, vertex: VertexId, mut make: impl FnMut(&JobGraph, usize, VertexId, Port) -> JobVertex) {
+    /// comes behind it. `make` gets the number of the edge, its producer and the port. Gives the new vertices.
+    pub fn insert_on_inputs(
+        &mut self,
+        vertex: VertexId,
+        mut make: impl FnMut(&JobGraph, usize, VertexId, Port) -> JobVertex,
+    ) -> Vec<VertexId> {
         let mut edges: Vec<_> =
             self.graph.edges_directed(index(vertex), Direction::Incoming).map(|edge| (edge.id(), edge.source())).collect();
         edges.sort_unstable();
+        let mut inserted = Vec::new();
         for (number, (edge, producer)) in edges.into_iter().enumerate() {
             let producer = VertexId(producer.index() as u32);
             let Some(behind) = self.graph.edge_weight(edge).cloned() else { continue };
@@ -236,7 +241,9 @@ impl JobGraph {
             self.graph.remove_edge(edge);
             self.connect(producer, new, JobEdge { exchange: Exchange::Forward, port: behind.port, input: 0 });
             self.connect(new, vertex, JobEdge { port: Port::Main, ..behind });
+            inserted.push(new);
         }
+        inserted
     }
 }
 

@@ -15,6 +15,20 @@ pub fn is_free(expr: &Expr) -> bool {
     }
 }
 
+/// Expressions do not grow deeper than this by merging: later phases recurse.
+pub const DEEPEST: usize = 200;
+
+/// The number of nested operands. Iterative, since it is there to keep recursion safe.
+pub fn depth(expr: &Expr) -> usize {
+    let mut deepest = 0;
+    let mut stack = vec![(expr, 1)];
+    while let Some((expr, depth)) = stack.pop() {
+        deepest = deepest.max(depth);
+        expr.for_each_child(&mut |child| stack.push((child, depth + 1)));
+    }
+    deepest
+}
+
 /// How often each column is read.
 pub fn reads<'a>(expr: &'a Expr, counts: &mut HashMap<&'a str, usize>) {
     expr.walk(&mut |node| {

@@ -3,6 +3,7 @@
 use millstream_runtime::graph::{BinaryOp, Expr, ExprKind, JobGraph, Operation, Ty, VertexId};
 
 use super::{Pass, rewire};
+use crate::plan::analysis::columns::{DEEPEST, depth};
 use crate::plan::analysis::failure::Failure;
 
 /// `where a | where b` becomes `where a and b`. If `a` may be null, `and` also evaluates `b` where `a` is null, rows that
@@ -34,6 +35,9 @@ fn merge(graph: &mut JobGraph, failure: &Failure, id: VertexId) -> bool {
         return false;
     }
     let merged = and(first.clone(), second.clone());
+    if depth(&merged) > DEEPEST {
+        return false;
+    }
     // The later vertex stays, under the name of the first.
     let mut vertex = graph.vertex(before).clone();
     vertex.operation = Operation::Filter(merged);

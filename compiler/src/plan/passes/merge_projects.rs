@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use millstream_runtime::graph::{Expr, JobGraph, Operation, VertexId};
 
 use super::{Pass, rewire};
-use crate::plan::analysis::columns::{is_free, reads, reads_always, substitute};
+use crate::plan::analysis::columns::{DEEPEST, depth, is_free, reads, reads_always, substitute};
 use crate::plan::analysis::failure::Failure;
 
 /// `select { a: .. } | select { b: a + 1 }` becomes one `select`. A column that costs something must be read at most once;
@@ -39,6 +39,9 @@ fn merge(graph: &mut JobGraph, failure: &Failure, id: VertexId) -> bool {
     let columns: HashMap<&str, &Expr> = inner.iter().map(|(name, value)| (name.as_str(), value)).collect();
     let mut merged = outer.clone();
     merged.iter_mut().for_each(|(_, value)| substitute(value, &columns));
+    if merged.iter().any(|(_, value)| depth(value) > DEEPEST) {
+        return false;
+    }
     graph.vertex_mut(id).operation = Operation::Project(merged);
     rewire::remove_identity(graph, before);
     true

@@ -83,10 +83,9 @@ fn input_need(vertex: &JobVertex, own: &Need) -> Need {
             need.add_expr(condition);
         }
         Operation::Project(columns) => {
-            for (name, value) in columns {
-                if let Some(part) = kept(vertex, own, name) {
-                    need.add_part(value, part);
-                }
+            let kept = own.prune(&vertex.output.schema);
+            for (name, value) in columns.iter().filter(|(name, _)| kept.field(name).is_some()) {
+                need.add_part(value, own.of(name).unwrap_or_else(Need::nothing));
             }
         }
         Operation::Explode { list, name } => {
@@ -122,18 +121,13 @@ fn input_need(vertex: &JobVertex, own: &Need) -> Need {
     need
 }
 
-/// What is read of an output column; None: it goes. The cheapest one stays if nothing is read.
-fn kept(vertex: &JobVertex, own: &Need, column: &str) -> Option<Need> {
-    let pruned = own.prune(&vertex.output.schema);
-    pruned.field(column).map(|_| own.of(column).unwrap_or_else(Need::nothing))
-}
-
 /// Which calls of an aggregate the kept output columns read.
 fn used_calls(vertex: &JobVertex, own: &Need) -> Vec<bool> {
     let Operation::Aggregate(aggregate) = &vertex.operation else { return Vec::new() };
     let mut used = vec![false; aggregate.calls.len()];
+    let kept = own.prune(&vertex.output.schema);
     for (name, value) in &aggregate.output {
-        if kept(vertex, own, name).is_some() {
+        if kept.field(name).is_some() {
             value.walk(&mut |node| {
                 if let ExprKind::Aggregate(index) = node.kind
                     && let Some(used) = used.get_mut(index)

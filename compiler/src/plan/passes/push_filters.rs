@@ -20,47 +20,50 @@ impl Pass for PushFilters {
     fn run(&self, graph: &mut JobGraph) -> bool {
         let failure = Failure::new(graph);
         let mut changed = false;
-        // A filter moves one step per round; each step brings it nearer to a source.
-        while graph.topological().into_iter().any(|id| push(graph, &failure, id)) {
-            changed = true;
+        // Each step brings a filter nearer to a source; those nearest to sources go first and make way for the others.
+        let mut open = graph.topological();
+        open.reverse();
+        while let Some(id) = open.pop() {
+            if let Some(moved) = push(graph, &failure, id) {
+                changed = true;
+                open.extend(moved);
+            }
         }
         changed
     }
 }
 
-/// Moves a filter, or a part of its condition, one step.
-fn push(graph: &mut JobGraph, failure: &Failure, id: VertexId) -> bool {
-    let Operation::Filter(condition) = &graph.vertex(id).operation else { return false };
-    let Some((before, edge)) = rewire::only_producer(graph, id) else { return false };
+/// Moves a filter, or a part of its condition, one step. Gives the filters that moved, to move on; None: it cannot move.
+fn push(graph: &mut JobGraph, failure: &Failure, id: VertexId) -> Option<Vec<VertexId>> {
+    let Operation::Filter(condition) = &graph.vertex(id).operation else { return None };
+    let (before, edge) = rewire::only_producer(graph, id)?;
     if rewire::only_consumer(graph, before).is_none() || !rewire::same_task(graph, before, &edge, id) {
-        return false;
+        return None;
     }
     let parts = conjuncts(condition);
     match &graph.vertex(before).operation {
         Operation::Project(columns) => {
             if columns.iter().any(|(_, value)| failure.can_fail(value)) {
-                return false;
+                return None;
             }
             let values: HashMap<&str, &Expr> = columns.iter().map(|(name, value)| (name.as_str(), value)).collect();
             let movable = |part: &Expr| reads_of(part).keys().all(|name| values.get(name).is_some_and(|value| is_free(value)));
-            let Some((mut moved, rest)) = split(parts, failure, movable) else { return false };
+            let (mut moved, rest) = split(parts, failure, movable)?;
             substitute(&mut moved, &values);
             move_below(graph, id, before, moved, rest)
         }
         Operation::Explode { list, name } => {
             if failure.can_fail(list) || failure.can_fail(condition) {
-                return false;
+                return None;
             }
-            let Some((moved, rest)) = split(parts, failure, |part| !reads_of(part).contains_key(name.as_str())) else {
-                return false;
-            };
+            let (moved, rest) = split(parts, failure, |part| !reads_of(part).contains_key(name.as_str()))?;
             move_below(graph, id, before, moved, rest)
         }
         Operation::Union => {
             let condition = condition.clone();
-            move_into_union(graph, id, before, condition)
+            Some(move_into_union(graph, id, before, condition))
         }
-        _ => false,
+        _ => None,
     }
 }
 
@@ -110,33 +113,35 @@ fn split(parts: Vec<Expr>, failure: &Failure, movable: impl Fn(&Expr) -> bool) -
 }
 
 /// Puts the moved part in front of `before`; the rest stays behind it.
-fn move_below(graph: &mut JobGraph, filter: VertexId, before: VertexId, moved: Expr, rest: Option<Expr>) -> bool {
-    let Some((first, edge)) = rewire::only_producer(graph, before) else { return false };
+fn move_below(
+    graph: &mut JobGraph,
+    filter: VertexId,
+    before: VertexId,
+    moved: Expr,
+    rest: Option<Expr>,
+) -> Option<Vec<VertexId>> {
+    let (first, edge) = rewire::only_producer(graph, before)?;
     let output = graph.output_type(first, edge.port).clone();
-    match rest {
-        None => {
-            let vertex = graph.vertex_mut(filter);
-            vertex.operation = Operation::Filter(moved);
-            vertex.output = output;
-            rewire::swap_with_producer(graph, filter);
-        }
-        Some(rest) => {
-            let mut new = graph.vertex(filter).clone();
-            new.uid = unused_uid(graph, &format!("{}/pushed", new.uid));
-            new.operation = Operation::Filter(moved);
-            new.output = output;
-            new.hints = graph.vertex(first).hints.clone();
-            new.hints.no_chain = false;
-            graph.vertex_mut(filter).operation = Operation::Filter(rest);
-            graph.insert_on_inputs(before, |_, _, _, _| new.clone());
-        }
-    }
-    true
+    let Some(rest) = rest else {
+        let vertex = graph.vertex_mut(filter);
+        vertex.operation = Operation::Filter(moved);
+        vertex.output = output;
+        rewire::swap_with_producer(graph, filter);
+        return Some(vec![before]);
+    };
+    let mut new = graph.vertex(filter).clone();
+    new.uid = unused_uid(graph, &format!("{}/pushed", new.uid));
+    new.operation = Operation::Filter(moved);
+    new.output = output;
+    new.hints = graph.vertex(first).hints.clone();
+    new.hints.no_chain = false;
+    graph.vertex_mut(filter).operation = Operation::Filter(rest);
+    Some(graph.insert_on_inputs(before, |_, _, _, _| new.clone()))
 }
 
-fn move_into_union(graph: &mut JobGraph, filter: VertexId, union: VertexId, condition: Expr) -> bool {
+fn move_into_union(graph: &mut JobGraph, filter: VertexId, union: VertexId, condition: Expr) -> Vec<VertexId> {
     let model = graph.vertex(filter).clone();
-    graph.insert_on_inputs(union, |graph, number, producer, port| {
+    let moved = graph.insert_on_inputs(union, |graph, number, producer, port| {
         let mut hints = graph.vertex(producer).hints.clone();
         hints.no_chain = false;
         JobVertex {
@@ -148,7 +153,7 @@ fn move_into_union(graph: &mut JobGraph, filter: VertexId, union: VertexId, cond
         }
     });
     rewire::remove_identity(graph, filter);
-    true
+    moved
 }
 
 /// Filters have no state, so that a new id loses none.

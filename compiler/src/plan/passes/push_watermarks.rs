@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use millstream_runtime::graph::{CastMode, Expr, ExprKind, JobGraph, Literal, Operation, VertexId, WatermarkOperation};
 
 use super::{Pass, rewire};
-use crate::plan::analysis::columns::substitute;
+use crate::plan::analysis::columns::{DEEPEST, depth, substitute};
 use crate::plan::analysis::failure::Failure;
 
 /// Splits of a source are read side by side: a watermark made behind it sees their rows mixed, and those of the slower
@@ -59,6 +59,7 @@ fn path_to_source(graph: &JobGraph, failure: &Failure, id: VertexId) -> Option<(
     loop {
         (vertex, _) = rewire::only_producer(graph, vertex)?;
         match &graph.vertex(vertex).operation {
+            _ if depth(&moved.watermark) > DEEPEST => return None,
             Operation::Source(_) => return Some((vertex, moved)),
             Operation::Filter(condition) if !failure.can_fail(condition) => {
                 moved.watermark = only_if(condition.clone(), moved.watermark);
