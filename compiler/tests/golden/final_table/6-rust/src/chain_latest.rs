@@ -41,7 +41,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         >(
             "latest/dedup/0",
             "latest: dedup",
-            KeepLast::new(
+            DedupTable::last(
                 |row: &types::Bid| Ok((row.bidder, row.auction)),
                 |row: &types::Bid| Ok(row.at),
             ),
