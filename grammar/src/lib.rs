@@ -4,6 +4,8 @@
 //! ever failing (tier 1), and [`FlowParser`] parses one item by its strict rule in `flow.pest` (tier 2).
 //! [`nouns`] has the user's words for rules. What pieces mean is the compiler's business.
 
+mod attributes;
+mod brackets;
 pub mod nouns;
 mod parser;
 pub mod split;

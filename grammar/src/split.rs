@@ -6,6 +6,9 @@
 
 use std::ops::Range;
 
+use crate::attributes::AttributeRun;
+pub use crate::brackets::BracketProblem;
+use crate::brackets::Depth;
 use crate::tokens::{Token, TokenKind, tokens};
 
 /// Words that begin an item, those of later editions included.
@@ -70,19 +73,6 @@ pub struct Piece {
     pub depth: (usize, usize),
 }
 
-/// A bracket without its partner.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BracketProblem {
-    /// Byte offset.
-    pub at: usize,
-    /// The character.
-    pub bracket: char,
-    /// An opening one that is never closed (or closed by another kind, there), or a closing one too many.
-    pub unclosed: bool,
-    /// The token at which it was noticed.
-    pub noticed: Option<usize>,
-}
-
 /// The tokens of a file and its pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Split {
@@ -95,15 +85,26 @@ pub struct Split {
 /// Cuts a file into items.
 pub fn split_items(text: &str) -> Split {
     let tokens = tokens(text);
-    let significant: Vec<usize> = (0..tokens.len()).filter(|index| !tokens[*index].is_trivia()).collect();
-    let mut splitter = Splitter { text, tokens: &tokens, significant: &significant, pieces: Vec::new(), piece: None };
+    let (significant, lines) = lines(text, &tokens);
+    let mut splitter = Splitter {
+        text,
+        tokens: &tokens,
+        significant: &significant,
+        lines: &lines,
+        attributes: AttributeRun::default(),
+        pieces: Vec::new(),
+        piece: None,
+    };
     let mut depth = Depth::default();
     for place in 0..significant.len() {
-        if let Some(kind) = splitter.begins(place, depth.brackets.len()) {
-            splitter.finish(splitter.head(place), std::mem::take(&mut depth));
-            splitter.piece = Some(kind);
-        }
         let token = &tokens[significant[place]];
+        if let Some(kind) = splitter.begins(place, depth.open_brackets()) {
+            let head = splitter.attributes.before().unwrap_or(place);
+            splitter.finish(head, std::mem::take(&mut depth));
+            splitter.piece = Some(kind);
+            splitter.attributes = AttributeRun::default();
+        }
+        splitter.attributes.step(place, token.kind, token.text(text));
         depth.step(token, token.text(text));
     }
     splitter.finish(significant.len(), depth);
@@ -111,11 +112,29 @@ pub fn split_items(text: &str) -> Split {
     Split { pieces: cover(text, &tokens, pieces), tokens }
 }
 
+/// Indices of the tokens that are not blanks or comments, and the start of each one's line.
+fn lines(text: &str, tokens: &[Token]) -> (Vec<usize>, Vec<usize>) {
+    let (mut significant, mut lines, mut line) = (Vec::new(), Vec::new(), 0);
+    for (index, token) in tokens.iter().enumerate() {
+        if !token.is_trivia() {
+            significant.push(index);
+            lines.push(line);
+        }
+        if let Some(at) = token.text(text).rfind('\n') {
+            line = token.range.start + at + 1;
+        }
+    }
+    (significant, lines)
+}
+
 struct Splitter<'a> {
     text: &'a str,
     tokens: &'a [Token],
     /// Indices of tokens that are not blanks or comments.
     significant: &'a [usize],
+    /// Where the line of each of them starts.
+    lines: &'a [usize],
+    attributes: AttributeRun,
     pieces: Vec<(PieceKind, Range<usize>, Depth)>,
     /// The piece being read; None: nothing but what stands before the first item.
     piece: Option<PieceKind>,
@@ -141,9 +160,10 @@ impl Splitter<'_> {
         }
         let word = self.word(place);
         let start = self.tokens[self.significant[place]].range.start;
-        let line = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line = self.lines[place];
         let behind = self.piece.is_none() || self.behind_attributes(place);
-        let first = behind || self.text[line..start].chars().all(crate::tokens::is_space);
+        let before = place.checked_sub(1).map_or(0, |before| self.tokens[self.significant[before]].range.end);
+        let first = behind || before <= line;
         let column_zero = behind || line == start;
         if let Some(item) = ITEM_WORDS.iter().find(|item| **item == word) {
             let whole = self.looks_like_head(item, place);
@@ -199,35 +219,9 @@ impl Splitter<'_> {
         }
     }
 
-    /// Attributes before the place, if any: `@id("x")` and the like.
+    /// Attributes stand before the place that are not those of an operator or a column.
     fn behind_attributes(&self, place: usize) -> bool {
-        self.head(place) < place && !matches!(self.word(self.head(place).wrapping_sub(1)), "|" | "{" | ",")
-    }
-
-    /// The place of the first attribute before an item's word, or the place itself.
-    fn head(&self, mut place: usize) -> usize {
-        loop {
-            let mut at = place;
-            if at > 0 && self.word(at - 1) == ")" {
-                let mut open = 0;
-                while at > 0 {
-                    at -= 1;
-                    match self.word(at) {
-                        ")" => open += 1,
-                        "(" => open -= 1,
-                        _ => {}
-                    }
-                    if open == 0 {
-                        break;
-                    }
-                }
-            }
-            if at >= 2 && self.is_name(at - 1) && self.word(at - 2) == "@" {
-                place = at - 2;
-            } else {
-                return place;
-            }
-        }
+        self.attributes.before().is_some_and(|head| head < place && !matches!(self.word(head.wrapping_sub(1)), "|" | "{" | ","))
     }
 
     /// Ends the piece before `place`.
@@ -271,102 +265,6 @@ fn cover(text: &str, tokens: &[Token], pieces: Vec<(PieceKind, Range<usize>, Dep
         list.push(Piece { kind: PieceKind::Trivia, range, body, tokens: 0..tokens.len(), brackets: Vec::new(), depth: (0, 0) });
     }
     list
-}
-
-/// Follows brackets and `if`s.
-#[derive(Default)]
-struct Depth {
-    /// Open brackets (`<` of `list<` included): character, place, `if`s inside it on this side of the last comma.
-    brackets: Vec<(char, usize, usize)>,
-    /// The same `if`s outside of all brackets.
-    outside: usize,
-    /// Open brackets and `if`s.
-    nested: usize,
-    /// Signs in a row before an operand: `- - not x`.
-    signs: usize,
-    before: Before,
-    deepest: (usize, usize),
-    problems: Vec<BracketProblem>,
-}
-
-/// What the token before was, as far as it matters for depth.
-#[derive(Clone, Copy, Default, PartialEq)]
-enum Before {
-    #[default]
-    Other,
-    Operand,
-    /// `list` or `map`
-    Generic,
-}
-
-impl Depth {
-    fn step(&mut self, token: &Token, text: &str) {
-        let at = token.range.start;
-        let sign = matches!(text, "not" | "-" | "!") && self.before == Before::Other;
-        self.signs = if sign { self.signs + 1 } else { 0 };
-        match (token.kind, text) {
-            (TokenKind::Open, _) => self.open(text.chars().next().unwrap_or('('), at),
-            (TokenKind::Symbol, "<") if self.before == Before::Generic => self.open('<', at),
-            (TokenKind::Symbol, ">") if self.brackets.last().is_some_and(|(open, ..)| *open == '<') => self.close('>', at),
-            (TokenKind::Close, _) => self.close(text.chars().next().unwrap_or(')'), at),
-            (TokenKind::Word, "if") => {
-                *self.brackets.last_mut().map_or(&mut self.outside, |(_, _, inner)| inner) += 1;
-                self.nested += 1;
-            }
-            (TokenKind::Symbol, "," | "|" | ";" | ":") => {
-                let inner = self.brackets.last_mut().map_or(&mut self.outside, |(_, _, inner)| inner);
-                self.nested -= std::mem::take(inner);
-            }
-            _ => {}
-        }
-        if self.nested + self.signs > self.deepest.0 {
-            self.deepest = (self.nested + self.signs, at);
-        }
-        self.before = match (token.kind, text) {
-            (TokenKind::Word, "list" | "map") => Before::Generic,
-            (TokenKind::Word, "and" | "or" | "not" | "then" | "else" | "if" | "in" | "between" | "like" | "matches") => {
-                Before::Other
-            }
-            (TokenKind::Symbol | TokenKind::Open | TokenKind::Strange, _) => Before::Other,
-            _ => Before::Operand,
-        };
-    }
-
-    fn open(&mut self, bracket: char, at: usize) {
-        self.brackets.push((bracket, at, 0));
-        self.nested += 1;
-    }
-
-    fn close(&mut self, bracket: char, at: usize) {
-        let wanted = match bracket {
-            ')' => '(',
-            ']' => '[',
-            '>' => '<',
-            _ => '{',
-        };
-        let Some(partner) = self.brackets.iter().rposition(|(open, ..)| *open == wanted) else {
-            self.problems.push(BracketProblem { at, bracket, unclosed: false, noticed: None });
-            return;
-        };
-        // A closing parenthesis does not end the braces around it.
-        if bracket != '}' && self.brackets[partner..].iter().any(|(open, ..)| *open == '{') {
-            self.problems.push(BracketProblem { at, bracket, unclosed: false, noticed: None });
-            return;
-        }
-        for (open, place, inner) in self.brackets.drain(partner..).rev() {
-            self.nested -= 1 + inner;
-            if open != wanted && open != '<' {
-                self.problems.push(BracketProblem { at: place, bracket: open, unclosed: true, noticed: Some(at) });
-            }
-        }
-    }
-
-    fn finish(mut self) -> (Vec<BracketProblem>, (usize, usize)) {
-        for (bracket, at, _) in self.brackets.drain(..).rev().filter(|(bracket, ..)| *bracket != '<') {
-            self.problems.push(BracketProblem { at, bracket, unclosed: true, noticed: None });
-        }
-        (self.problems, self.deepest)
-    }
 }
 
 #[cfg(test)]

@@ -65,14 +65,19 @@ impl Token {
 
 /// All tokens of a text, without gaps.
 pub fn tokens(text: &str) -> Vec<Token> {
-    let mut list = Vec::new();
+    iter(text).collect()
+}
+
+/// The same, one after the other.
+pub fn iter(text: &str) -> impl Iterator<Item = Token> + '_ {
     let mut at = 0;
-    while let Some(first) = text[at..].chars().next() {
+    std::iter::from_fn(move || {
+        let first = text[at..].chars().next()?;
         let (kind, length, closed) = scan(&text[at..], first);
-        list.push(Token { kind, range: at..at + length, closed });
+        let range = at..at + length;
         at += length;
-    }
-    list
+        Some(Token { kind, range, closed })
+    })
 }
 
 const SYMBOLS: &[&str] = &[

@@ -21,6 +21,12 @@ impl Diagnostics {
         self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
+    /// How many there are, repetitions included.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -10,11 +10,15 @@ use millstream_grammar::tokens::{Token, TokenKind, is_space};
 
 use super::errors;
 use super::parse::token_span;
+use super::recover::MAX_REPORTED;
 use crate::diagnostics::Diagnostics;
 use crate::source::{FileId, Span};
 
 /// Deepest nesting of brackets and of `if` within one item.
 pub(super) const MAX_DEPTH: usize = 200;
+
+/// Brackets without partners reported for one item.
+const MAX_BRACKETS: usize = 10;
 
 /// The outcome of the check.
 pub(super) struct Checked {
@@ -29,6 +33,11 @@ pub(super) struct Checked {
 /// Checks one piece.
 pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diagnostics: &mut Diagnostics) -> Checked {
     let mut patched = text[piece.body.clone()].as_bytes().to_vec();
+    let mut say = |diagnostic| {
+        if diagnostics.len() < MAX_REPORTED {
+            diagnostics.push(diagnostic);
+        }
+    };
     let mut noticed = Vec::new();
     let mut unclosed = false;
     let patch = |patched: &mut Vec<u8>, range: Range<usize>, with: &[u8]| {
@@ -39,7 +48,7 @@ pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diag
     };
     let around = split.tokens[piece.tokens.clone()].iter().filter(|token| token.kind == TokenKind::BlockComment);
     for token in around.filter(|token| token.range.start < piece.body.start || token.range.end > piece.body.end) {
-        diagnostics.push(errors::block_comment(token_span(file, token), token.text(text), token.closed));
+        say(errors::block_comment(token_span(file, token), token.text(text), token.closed));
     }
     let inside = |token: &&Token| piece.body.start <= token.range.start && token.range.end <= piece.body.end;
     for token in split.tokens[piece.tokens.clone()].iter().filter(inside) {
@@ -48,7 +57,7 @@ pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diag
         match token.kind {
             TokenKind::String if !token.closed => {
                 let end = guess_end(text, token);
-                diagnostics.push(errors::unclosed_string(span, end));
+                say(errors::unclosed_string(span, end));
                 patch(&mut patched, token.range.clone(), &closed_string(own, end - token.range.start));
                 let rest = &text[end..token.range.end];
                 patch(&mut patched, end..token.range.end, rest.as_bytes());
@@ -56,29 +65,29 @@ pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diag
                 unclosed = true;
             }
             TokenKind::SingleQuoted => {
-                diagnostics.push(errors::single_quotes(span, own));
+                say(errors::single_quotes(span, own));
                 let inner: String =
                     own[1..own.len() - 1].chars().map(|c| if matches!(c, '"' | '\\') { ' ' } else { c }).collect();
                 patch(&mut patched, token.range.clone(), format!("\"{inner}\"").as_bytes());
             }
             TokenKind::Quoted if !token.closed => {
-                diagnostics.push(errors::unclosed_backtick(span));
+                say(errors::unclosed_backtick(span));
                 let name: String = own.trim_matches('`').to_string();
                 patch(&mut patched, token.range.clone(), if name.is_empty() { b"__" } else { name.as_bytes() });
                 noticed.push(token.range.start);
             }
             TokenKind::BlockComment => {
-                diagnostics.push(errors::block_comment(span, own, token.closed));
+                say(errors::block_comment(span, own, token.closed));
                 patch(&mut patched, token.range.clone(), b"");
                 noticed.push(token.range.start);
             }
             TokenKind::Strange if own == "'" => {
-                diagnostics.push(errors::lone_single_quote(span));
+                say(errors::lone_single_quote(span));
                 patch(&mut patched, token.range.clone(), b"");
                 noticed.push(token.range.start);
             }
             TokenKind::Strange => {
-                diagnostics.push(errors::strange_character(span, own));
+                say(errors::strange_character(span, own));
                 patch(&mut patched, token.range.clone(), b"");
                 noticed.push(token.range.start);
             }
@@ -96,25 +105,26 @@ pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diag
                 .map(|problem| errors::partner(problem.bracket)),
         );
     }
-    for problem in piece.brackets.iter().filter(|_| !unclosed) {
+    let too_deep = piece.depth.0 > MAX_DEPTH;
+    for problem in piece.brackets.iter().filter(|_| !unclosed && !too_deep).take(MAX_BRACKETS) {
         let span = Span::new(file, problem.at, problem.at + 1);
         noticed.push(problem.at);
         if problem.unclosed {
             let end = problem.noticed.unwrap_or(piece.body.end);
             let end = Span::new(file, end, end + usize::from(problem.noticed.is_some()));
-            diagnostics.push(errors::unclosed_bracket(span, problem.bracket, end));
+            say(errors::unclosed_bracket(span, problem.bracket, end));
             match problem.noticed {
                 Some(_) => return Checked { patched: String::new(), hopeless: true, noticed },
                 None => closers.push(errors::partner(problem.bracket)),
             }
         } else {
-            diagnostics.push(errors::stray_bracket(span, problem.bracket));
+            say(errors::stray_bracket(span, problem.bracket));
             blank(&mut patched, problem.at - piece.body.start);
         }
     }
     let (depth, at) = piece.depth;
     if depth > MAX_DEPTH {
-        diagnostics.push(errors::too_deep(Span::new(file, at, at + 1), MAX_DEPTH));
+        say(errors::too_deep(Span::new(file, at, at + 1), MAX_DEPTH));
         return Checked { patched: String::new(), hopeless: true, noticed };
     }
     let mut patched = String::from_utf8_lossy(&patched).into_owned();

@@ -120,12 +120,11 @@ pub(super) fn token_span(file: FileId, token: &Token) -> Span {
 pub(super) fn doc_before(text: &str, start: usize) -> Option<String> {
     let mut lines: Vec<&str> = Vec::new();
     let mut rest = text.get(..start)?;
-    // Only blanks and attributes may stand before the place on its own line.
-    let line = rest.rfind('\n').map_or(0, |at| at + 1);
-    if !rest[line..].trim().is_empty() && !rest[line..].trim_start().starts_with('@') {
+    // Only blanks may stand before the place on its own line.
+    rest = rest.trim_end_matches([' ', '\t']);
+    if !rest.is_empty() && !rest.ends_with('\n') {
         return None;
     }
-    rest = &rest[..line];
     while let Some(before) = rest.strip_suffix('\n') {
         let line = before.rfind('\n').map_or(0, |at| at + 1);
         let content = before[line..].trim();

@@ -3,7 +3,7 @@
 //! The piece is parsed again with details on (`grammar::detailed_error`): the furthest place reached and what could have
 //! stood there. [`super::hints`] knows the commonest mistakes; everything else becomes "expected X, found Y".
 
-use millstream_grammar::tokens::{Token, TokenKind, tokens};
+use millstream_grammar::tokens::{Token, TokenKind, iter, tokens};
 use millstream_grammar::{FlowParser, Pair, Parser, Rule, detailed_error};
 
 use super::build::Builder;
@@ -40,9 +40,12 @@ impl Trouble<'_> {
     }
 }
 
+/// Mistakes of one file that are looked into; a file with more of them is probably no Flow at all.
+pub(super) const MAX_REPORTED: usize = 100;
+
 /// Reports why the builder's text does not parse by a rule.
 pub(super) fn report(builder: &mut Builder<'_>, rule: Rule, text: &str) {
-    if builder.is_noticed(0, text.len()) {
+    if builder.is_noticed(0, text.len()) || builder.diagnostics.len() >= MAX_REPORTED {
         return;
     }
     let Some(failure) = detailed_error(rule, text) else { return };
@@ -123,13 +126,13 @@ fn each(
 /// A stretch between two commas that is no single item: most often items without a comma between them.
 pub(super) fn select_items(builder: &mut Builder<'_>, text: &str, save: &mut dyn FnMut(&mut Builder<'_>, Pair<'_, Rule>)) {
     let mut start = 0;
-    while start < text.len() {
+    while start < text.len() && builder.diagnostics.len() < MAX_REPORTED {
         let rest = &text[start..];
         let whole = FlowParser::parse(Rule::select_item_only, rest).is_ok();
         let rule = if whole { Rule::select_item_only } else { Rule::select_item_head };
         let head = FlowParser::parse(rule, rest).ok().and_then(|mut pairs| pairs.next());
         let length = head.as_ref().map_or(0, |pair| pair.as_str().trim_end().len());
-        let next = tokens(&rest[length..]).into_iter().find(|token| !token.is_trivia());
+        let next = iter(&rest[length..]).find(|token| !token.is_trivia());
         let begins_entry = next.as_ref().is_some_and(|token| {
             matches!(token.kind, TokenKind::Word | TokenKind::Quoted) || token.text(&rest[length..]) == ".."
         });

@@ -17,7 +17,11 @@ pub struct Measurement {
 }
 
 /// Runs two commands in turn, `runs` times each after one that does not count; gives the medians of both.
-pub fn pair(runs: usize, first: impl Fn() -> Command, second: impl Fn() -> Command) -> Result<(Measurement, Measurement), String> {
+pub fn pair(
+    runs: usize,
+    first: impl Fn() -> Command,
+    second: impl Fn() -> Command,
+) -> Result<(Measurement, Measurement), String> {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for run in 0..=runs {
         let (one, two) = (measure(first())?, measure(second())?);

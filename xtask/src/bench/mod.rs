@@ -81,7 +81,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
 
 fn print_row(query: &str, input: Input, events: u64, ours: &Measurement, limit: &Measurement) {
     let millions = events as f64 / 1e6;
-    let figures = |m: &Measurement| format!("{:.2} | {:.3} | {:.0}", millions / m.wall, m.cpu / millions, m.peak_bytes as f64 / 1e6);
+    let figures =
+        |m: &Measurement| format!("{:.2} | {:.3} | {:.0}", millions / m.wall, m.cpu / millions, m.peak_bytes as f64 / 1e6);
     println!("| {query} | {} | {} | {} | {:.2} |", input.name(), figures(ours), figures(limit), ours.cpu / limit.cpu);
 }
 
@@ -115,4 +116,3 @@ fn settings(args: &[String]) -> Result<Settings, String> {
     }
     Ok(settings)
 }
-

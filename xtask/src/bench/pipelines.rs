@@ -24,7 +24,10 @@ pub fn build(root: &Path, folder: &Path, query: &str, input: Input, events: u64)
 pub fn write_events(root: &Path, folder: &Path, events: u64, file: &Path) -> Result<(), String> {
     let place = folder.join("write-events");
     let shared = read(&root.join("examples/nexmark/nexmark.flow"))?;
-    write(&place.join("nexmark.flow"), &replace_tail(&shared, "source all_events: Event from ", &generator(events), "nexmark.flow")?)?;
+    write(
+        &place.join("nexmark.flow"),
+        &replace_tail(&shared, "source all_events: Event from ", &generator(events), "nexmark.flow")?,
+    )?;
     let text = "job write_events {}\n\nuse \"nexmark.flow\"\n\nsink all_events into file { path: out, format: json, existing: replace }\n";
     write(&place.join("write_events.flow"), text)?;
     let binary = compile(root, &place.join("write_events.flow"), &place.join("pipeline"))?;

@@ -19,6 +19,7 @@ use millstream_grammar::{Pair, Rule};
 
 use super::ast::Name;
 use super::errors;
+use super::recover::MAX_REPORTED;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{FileId, Span};
 
@@ -42,7 +43,9 @@ impl<'a> Builder<'a> {
     }
 
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        if self.diagnostics.len() < MAX_REPORTED {
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     /// A place in the parsed text as a place in the file.

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use millstream::codegen::Record;
 use millstream::codegen::{Options, Str, Timestamp};
 use millstream::connectors::generator::nexmark::{Nexmark, NexmarkConfig};
-use millstream::codegen::Record;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -89,7 +89,9 @@ impl<'de> Deserialize<'de> for Time {
 
 fn parse_time(text: &[u8]) -> Option<Time> {
     let number = |from: usize, to: usize| {
-        text.get(from..to)?.iter().try_fold(0_i64, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0')))
+        text.get(from..to)?
+            .iter()
+            .try_fold(0_i64, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0')))
     };
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
