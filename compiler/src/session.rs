@@ -112,10 +112,23 @@ impl Session {
         match ExecutionGraph::expand(&job) {
             Ok(execution) => Some(Planned { built, job, traces, execution }),
             Err(errors) => {
-                self.diagnostics.extend(errors.iter().map(|error| plan::layout::diagnose(&self.sources, error)));
+                let job = self.job_name();
+                self.diagnostics.extend(errors.iter().map(|error| plan::layout::diagnose(&self.sources, error, job)));
                 None
             }
         }
+    }
+}
+
+impl Session {
+    /// Where the job's name stands; without a job, the start of the file.
+    fn job_name(&self) -> Span {
+        let mut items = self.files.iter().flat_map(|(_, file)| &file.items);
+        let name = items.find_map(|item| match &item.kind {
+            ast::ItemKind::Job(job) => Some(job.name.span),
+            _ => None,
+        });
+        name.unwrap_or_default()
     }
 }
 

@@ -5,9 +5,9 @@ use millstream_runtime::graph::{LayoutError, Origin};
 use crate::diagnostics::Diagnostic;
 use crate::source::{FileId, SourceMap, Span};
 
-/// The diagnostic of a layout error. An error of the job as a whole stands at the start of the first file.
-pub fn diagnose(files: &SourceMap, error: &LayoutError) -> Diagnostic {
-    let span = error.origin.as_ref().and_then(|origin| span_of(files, origin)).unwrap_or_default();
+/// The diagnostic of a layout error. An error of the job as a whole stands where `job` is.
+pub fn diagnose(files: &SourceMap, error: &LayoutError, job: Span) -> Diagnostic {
+    let span = error.origin.as_ref().and_then(|origin| span_of(files, origin)).unwrap_or(job);
     let mut diagnostic = Diagnostic::error(error.code, error.title.clone(), span, error.label.clone());
     diagnostic.help.clone_from(&error.help);
     diagnostic
