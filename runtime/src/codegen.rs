@@ -2,6 +2,7 @@
 //!
 //! Hidden from the documentation: its users are the code generator and the derive macros.
 
+pub use crate::aggregates::{Accumulator, Retract};
 pub use crate::chain::{Chain, ChainBuilder, SourceConfig};
 pub use crate::error::{JobError, JobResult};
 pub use crate::format_text;
@@ -18,7 +19,7 @@ pub use crate::value::compare::Compare;
 pub use crate::value::logic::contains_or_null;
 pub use crate::value::text::{Print, format as concat_text, like, text};
 pub use crate::value::{
-    AsKey, At, Bytes, Date, Decimal, Duration, EvalError, FloatKey, Json, Map, ParseError, Regex, Str, Time, Timestamp, Uuid,
+    AsKey, At, Bytes, Date, Decimal, Duration, EvalError, FloatKey, Json, Map, ParseError, Regex, RequiredAt, Str, Time, Timestamp, Uuid,
     arith, cast, compare, dynamic_pattern, list_get, logic, pattern, required,
 };
 pub use crate::{aggregates, formats, functions};

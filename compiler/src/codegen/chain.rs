@@ -1,5 +1,7 @@
 //! One module per chain: the function that builds it, from its end to its head, and what its operators need.
 
+use std::collections::BTreeSet;
+
 use millstream_runtime::graph::{Chain, Exchange, ExecutionGraph, Expr, Operation, Port, VertexId};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -21,6 +23,8 @@ struct Builder<'a> {
     types: Scope,
     statements: TokenStream,
     items: TokenStream,
+    /// Paths of the runtime to import.
+    uses: BTreeSet<String>,
     /// The variable of each vertex that has been built.
     stages: Vec<(VertexId, Ident)>,
 }
@@ -32,16 +36,20 @@ pub(super) fn render<'a>(cx: &'a Context<'a>, execution: &'a ExecutionGraph, cha
         execution,
         chain,
         variables: Scope::with(&["cx", "params", "source", "config"]),
-        types: Scope::with(&["Params"]),
+        // Operators that structs of this chain could be called like.
+        types: Scope::with(&["Params", "WindowAggregate", "SessionAggregate", "TableAggregate", "FinalAggregate"]),
         statements: TokenStream::new(),
         items: TokenStream::new(),
+        uses: BTreeSet::new(),
         stages: Vec::new(),
     };
     let mut head = TokenStream::new();
     for vertex in chain.members.iter().rev() {
         head = builder.vertex(*vertex);
     }
-    let Builder { statements, items, .. } = builder;
+    let Builder { statements, items, uses, .. } = builder;
+    // They are constants of the runtime: paths that parse.
+    let uses = uses.iter().filter_map(|path| path.parse::<TokenStream>().ok());
     let body = quote!(#statements #head);
     let params = mentions(&body, "params").then(|| quote!(let params = Params::read(cx.params())?;));
     let all = quote!(#body #items #params);
@@ -55,6 +63,7 @@ pub(super) fn render<'a>(cx: &'a Context<'a>, execution: &'a ExecutionGraph, cha
     quote! {
         #![doc = #title]
         use millstream::codegen::*;
+        #(use #uses;)*
         #use_params
         #use_types
 
@@ -76,7 +85,8 @@ impl<'a> Builder<'a> {
         let (uid, name) = (&vertex.uid, &vertex.name);
         if let Operation::Sink(operation) = &vertex.operation {
             let stage = Stage::new(cx, id, None);
-            let (sink, _) = stage::sink(&stage, operation);
+            let (sink, uses) = stage::sink(&stage, operation);
+            self.uses.extend(uses);
             let variable = self.variable(id);
             self.statements.extend(quote!(let #variable = cx.sink(#uid, #name, #sink)?;));
             return self.input(&stage.input.rust(cx), &variable);
@@ -85,6 +95,7 @@ impl<'a> Builder<'a> {
         if let Operation::Source(operation) = &vertex.operation {
             let source = stage::source(&Stage::new(cx, id, None), operation, &next);
             self.items.extend(source.items);
+            self.uses.extend(source.uses);
             return source.head;
         }
         let late = match &vertex.operation {
@@ -98,7 +109,7 @@ impl<'a> Builder<'a> {
                 self.items.extend(template.items);
                 let (operator, variable) = (template.operator, self.variable(id));
                 self.statements.extend(quote! {
-                    let #variable = cx.operator::<#input, _, _>(#uid, #name, #operator, #next)?;
+                    let #variable = cx.operator(#uid, #name, #operator, #next)?;
                 });
                 variable
             }

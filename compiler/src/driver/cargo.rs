@@ -134,7 +134,7 @@ impl Run<'_> {
                 },
                 Event::Progress(text) => match progress(&text) {
                     Some((done, total, name)) => watch(Progress::Compiling { done, total, name }),
-                    None if text.contains("Blocking waiting for file lock") => watch(Progress::Waiting),
+                    None if text.contains("waiting for file lock on build directory") => watch(Progress::Waiting),
                     None if !text.trim().is_empty() => said.push(text),
                     None => {}
                 },

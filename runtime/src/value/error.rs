@@ -95,6 +95,19 @@ impl<T> At for Result<T, EvalError> {
     }
 }
 
+/// The value of an accumulator whose column may not be null.
+pub trait RequiredAt<T> {
+    /// The value; a null is an error of the expression `text` at `place`.
+    fn required(self, text: &'static str, place: &'static str) -> Result<T, EvalError>;
+}
+
+impl<T> RequiredAt<T> for Result<Option<T>, EvalError> {
+    #[inline]
+    fn required(self, text: &'static str, place: &'static str) -> Result<T, EvalError> {
+        self.and_then(required).at(text, place)
+    }
+}
+
 /// The value of something that may be null where the column may not.
 #[inline]
 pub fn required<T>(value: Option<T>) -> Result<T, EvalError> {

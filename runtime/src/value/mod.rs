@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 pub use self::decimal::Decimal;
 pub(crate) use self::decimal::{divide_half_up, pow10};
 pub use self::duration::Duration;
-pub use self::error::{At, EvalError, required};
+pub use self::error::{At, EvalError, RequiredAt, required};
 pub use self::float_key::{AsKey, Float, FloatKey};
 pub use self::json::Json;
 pub use self::regex::{Regex, dynamic_pattern, pattern};

@@ -23,9 +23,13 @@ impl<'a> Lowering<'a> {
                     Value::open(quote!(#a #operator #b), Hold::Copy)
                 }
                 _ => {
-                    let output = lowering.cx.types.borrow_mut().owned(&result);
                     let (a, b, name) = (&a.tokens, &b.tokens, format_ident!("{}", name(op)));
-                    lowering.fallible(quote!(arith::#name::<#output, _, _>(#a, #b)), Hold::Copy)
+                    // Only decimals have a choice of results.
+                    let output = matches!(result, Ty::Decimal { .. }).then(|| {
+                        let output = lowering.cx.types.borrow_mut().owned(&result);
+                        quote!(::<#output, _, _>)
+                    });
+                    lowering.fallible(quote!(arith::#name #output (#a, #b)), Hold::Copy)
                 }
             }
         })

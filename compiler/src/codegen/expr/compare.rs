@@ -37,15 +37,18 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    pub(super) fn is_null(&mut self, operand: &'a Expr) -> Value {
+    /// `operand is null`, or with `wanted` false `operand is not null`.
+    pub(super) fn null_check(&mut self, operand: &'a Expr, wanted: bool) -> Value {
         if operand.ty == Ty::Null {
-            return Value::closed(quote!(true), Hold::Copy);
+            return Value::closed(quote!(#wanted), Hold::Copy);
         }
         if !operand.ty.is_optional() {
-            return Value::closed(quote!(false), Hold::Copy);
+            let never = !wanted;
+            return Value::closed(quote!(#never), Hold::Copy);
         }
         let tokens = self.lower(operand).operand();
-        Value::closed(quote!(#tokens.is_none()), Hold::Copy)
+        let check = if wanted { quote!(is_none) } else { quote!(is_some) };
+        Value::closed(quote!(#tokens.#check()), Hold::Copy)
     }
 
     /// `x in [a, b]`: true if one is equal; else null if one is null; else false.

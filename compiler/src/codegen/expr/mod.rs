@@ -102,7 +102,7 @@ impl<'a> Lowering<'a> {
             ExprKind::Unary(op, operand) => self.unary(*op, operand),
             ExprKind::Binary(..) => self.chain(expr),
             ExprKind::Coalesce(first, second) => self.coalesce(first, second),
-            ExprKind::IsNull(operand) => self.is_null(operand),
+            ExprKind::IsNull(operand) => self.null_check(operand, true),
             ExprKind::In(subject, list) => self.in_list(subject, list),
             ExprKind::If(..) => self.if_else(expr),
             ExprKind::Match { subject, arms, otherwise } => self.match_arms(subject, arms, otherwise, &expr.ty),
@@ -198,6 +198,9 @@ impl<'a> Lowering<'a> {
     }
 
     fn unary(&mut self, op: UnaryOp, operand: &'a Expr) -> Value {
+        if let (UnaryOp::Not, ExprKind::IsNull(inner)) = (op, &operand.kind) {
+            return self.null_check(inner, false);
+        }
         let operands = vec![(self.lower_borrowed(operand), &operand.ty)];
         let float = operand.ty.required().is_float();
         self.lift(operands, false, |lowering, values| {
@@ -287,9 +290,14 @@ impl<'a> Lowering<'a> {
 
     /// As [`fallible`](Self::fallible), with the place of something that is no expression.
     pub(super) fn fallible_at(&self, call: TokenStream, origin: &Origin) -> TokenStream {
-        let origin = if origin.line == 0 { self.origin } else { origin };
-        let (text, place) = (&origin.text, doc::place(origin));
+        let (text, place) = self.place(origin);
         quote!(#call.at(#text, #place)?)
+    }
+
+    /// The text of something and where it stands; that of what is around it, if its own is not known.
+    pub(super) fn place<'o>(&'o self, origin: &'o Origin) -> (&'o str, String) {
+        let origin = if origin.line == 0 { self.origin } else { origin };
+        (&origin.text, doc::place(origin))
     }
 
     /// Says what group keys and aggregate calls are, for the output of an aggregate.

@@ -116,9 +116,9 @@ impl<'a> Stage<'a> {
         let (mut statements, mut values) = (TokenStream::new(), Vec::new());
         for accumulator in accumulators {
             let (name, call) = (&accumulator.name, accumulator.call);
-            let finished = lowering.fallible_at(quote!(acc.#name.finish()), &call.origin);
-            let value =
-                if call.ty.is_optional() { finished } else { lowering.fallible_at(quote!(required(#finished)), &call.origin) };
+            let (text, place_of) = lowering.place(&call.origin);
+            let method = if call.ty.is_optional() { ident("at") } else { ident("required") };
+            let value = quote!(acc.#name.finish().#method(#text, #place_of)?);
             statements.extend(quote!(let #name = #value;));
             values.push(place(quote!(#name), &call.ty));
         }

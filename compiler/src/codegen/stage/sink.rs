@@ -6,16 +6,17 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::Stage;
-use super::source::connector_type;
+use super::source::{connector_type, turbofish};
 use crate::codegen::options;
 
-/// The sink as a value, and whether params are used.
-pub(in crate::codegen) fn sink<'a>(stage: &Stage<'a>, sink: &'a SinkOperation) -> (TokenStream, bool) {
+/// The sink as a value, and paths to import.
+pub(in crate::codegen) fn sink<'a>(stage: &Stage<'a>, sink: &'a SinkOperation) -> (TokenStream, Vec<String>) {
     let spec = connectors::find(&sink.connector).and_then(|connector| connector.sink.as_ref());
     let row = stage.input.rust(stage.cx);
     let rust = spec.map_or("millstream::connectors::UnknownSink", |spec| spec.rust);
-    let ty = connector_type(rust, &row, sink.format.as_deref());
+    let (ty, uses) = connector_type(rust, &row, sink.format.as_deref());
     let format = sink.format.as_deref().map(|format| (format, &sink.format_options[..]));
-    let (options, uses_params) = options::render(stage.cx, &sink.options, format, stage.input.schema);
-    (quote!(<#ty>::from_options(&#options)?), uses_params)
+    let (options, _) = options::render(stage.cx, &sink.options, format, stage.input.schema);
+    let sink = turbofish(&ty);
+    (quote!(#sink::from_options(&#options)?), uses)
 }

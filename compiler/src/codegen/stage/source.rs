@@ -2,23 +2,26 @@
 
 use millstream_runtime::graph::{ErrorPolicy, SourceOperation};
 use millstream_runtime::{connectors, formats};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::Stage;
+use crate::codegen::names::ident;
 use crate::codegen::{doc, options};
 
 /// The function that makes a source, the one that makes its coordinator's half, and the last call of the chain.
 pub(in crate::codegen) struct Source {
     pub(in crate::codegen) items: TokenStream,
     pub(in crate::codegen) head: TokenStream,
+    /// Paths to import.
+    pub(in crate::codegen) uses: Vec<String>,
 }
 
 /// The source of a chain, in front of the stage `next`.
 pub(in crate::codegen) fn source<'a>(stage: &Stage<'a>, source: &'a SourceOperation, next: &TokenStream) -> Source {
     let cx = stage.cx;
     let spec = connectors::find(&source.connector).and_then(|connector| connector.source.as_ref());
-    let ty = connector_type(
+    let (ty, uses) = connector_type(
         spec.map_or("millstream::connectors::UnknownSource", |spec| spec.rust),
         &cx.row(stage.output.schema),
         source.format.as_deref(),
@@ -27,11 +30,12 @@ pub(in crate::codegen) fn source<'a>(stage: &Stage<'a>, source: &'a SourceOperat
     let (options, uses_params) = options::render(cx, &source.options, format, stage.output.schema);
     let (parameter, read) = params_of(uses_params);
     let origin = doc::origin(&stage.vertex.origin);
+    let turbofish = turbofish(&ty);
     let items = quote! {
         #origin
         pub fn source(#parameter: &ParamValues) -> JobResult<#ty> {
             #read
-            <#ty>::from_options(&#options)
+            #turbofish::from_options(&#options)
         }
 
         #[doc = " The same, for the coordinator."]
@@ -56,24 +60,34 @@ pub(in crate::codegen) fn source<'a>(stage: &Stage<'a>, source: &'a SourceOperat
         let config = SourceConfig { watermark: #watermark, on_error: #on_error };
         cx.source(#uid, #name, source, config, #next)
     };
-    Source { items, head }
+    Source { items, head, uses }
 }
 
-/// `FileSource<types::Flight, formats::Csv>`
-pub(super) fn connector_type(rust: &str, row: &TokenStream, format: Option<&str>) -> TokenStream {
-    let connector = path(rust);
+/// `FileSource<types::Flight, CsvFormat>`, and the `use` lines for it.
+pub(super) fn connector_type(rust: &str, row: &TokenStream, format: Option<&str>) -> (TokenStream, Vec<String>) {
+    let mut uses = vec![rust.to_owned()];
+    let connector = last_part(rust);
     match format.and_then(formats::find) {
         Some(format) => {
-            let format = path(format.rust);
-            quote!(#connector<#row, #format>)
+            uses.push(format.rust.to_owned());
+            let format = last_part(format.rust);
+            (quote!(#connector<#row, #format>), uses)
         }
-        None => quote!(#connector<#row>),
+        None => (quote!(#connector<#row>), uses),
     }
 }
 
-/// A path from a descriptor; it is a constant of the runtime.
-fn path(text: &str) -> TokenStream {
-    text.parse().unwrap_or_default()
+/// The name at the end of a path from a descriptor, which is a constant of the runtime.
+fn last_part(path: &str) -> Ident {
+    ident(path.rsplit("::").next().unwrap_or(path))
+}
+
+/// `FileSource::<types::Flight, CsvFormat>`
+pub(super) fn turbofish(ty: &TokenStream) -> TokenStream {
+    let mut tokens = ty.clone().into_iter();
+    let name: TokenStream = tokens.next().into_iter().collect();
+    let generics: TokenStream = tokens.collect();
+    quote!(#name::#generics)
 }
 
 /// The parameter of a function that may read params, and the statement that reads them.
