@@ -133,7 +133,7 @@ impl Open {
 
     /// Reads up to `len` bytes more; gives how many. None after damage.
     fn read_more(&mut self, len: usize) -> usize {
-        match self.bytes.by_ref().take(len as u64).read_to_end(&mut self.carry) {
+        match self.bytes.read_into(len, &mut self.carry) {
             Ok(read) => read,
             Err(error) => {
                 self.broken = Some(self.bytes.explain(&error));
@@ -173,7 +173,7 @@ impl Open {
             }
             self.base += self.carry.len() as u64;
             self.carry.clear();
-            let read = self.bytes.by_ref().take(4096).read_to_end(&mut self.carry);
+            let read = self.bytes.read_into(4096, &mut self.carry);
             if read.map_err(|error| cannot_read(&self.path, &error))? == 0 {
                 return Ok(());
             }
@@ -194,7 +194,7 @@ impl Open {
         self.carry.clear();
         let mut at = 0;
         loop {
-            let result = self.bytes.by_ref().take(read as u64).read_to_end(&mut buffer);
+            let result = self.bytes.read_into(read, &mut buffer);
             while let Some(frame) = self.framer.next(&buffer[at..]) {
                 if self.is_past_end(at) {
                     break;

@@ -87,6 +87,15 @@ impl Bytes {
         if skipped < position { Err(shorter(position)) } else { Ok(bytes) }
     }
 
+    /// Appends up to `len` bytes; fewer only at the end. What was read before an error is kept.
+    pub(crate) fn read_into(&mut self, len: usize, buffer: &mut Vec<u8>) -> std::io::Result<usize> {
+        match self {
+            // A file reads into memory that was not written before; decoders want it zeroed.
+            Bytes::Plain(file) => file.take(len as u64).read_to_end(buffer),
+            other => other.take(len as u64).read_to_end(buffer),
+        }
+    }
+
     fn codec(&self) -> Codec {
         match self {
             Bytes::Plain(_) => Codec::Plain,
