@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration as StdDuration;
@@ -14,6 +14,7 @@ use crate::coordinator::{RunEnd, RunSettings, run};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::help;
 use crate::job::Job;
+use crate::notice::notice;
 use crate::params::{ParamSpec, ParamValues, flag_of};
 use crate::progress::{Board, Ticker};
 use crate::value::Duration;
@@ -35,11 +36,11 @@ pub fn run_with_args(job: Job, args: impl IntoIterator<Item = OsString>) -> Exit
     match start(job, args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == ErrorKind::Usage => {
-            eprintln!("{name}: {error}\ntry `{name} --help`");
+            notice(&format!("{name}: {error}\ntry `{name} --help`"));
             ExitCode::from(2)
         }
         Err(error) => {
-            eprintln!("{name}: failed: {error}");
+            notice(&format!("{name}: failed: {error}"));
             ExitCode::from(1)
         }
     }
@@ -48,11 +49,12 @@ pub fn run_with_args(job: Job, args: impl IntoIterator<Item = OsString>) -> Exit
 fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<()> {
     let flags = match parse(job.params, args)? {
         Parsed::Help => {
-            print!("{}", help::text(&job));
+            let _ = std::io::stdout().write_all(help::text(&job).as_bytes());
             return Ok(());
         }
         Parsed::Version => {
-            println!("{} (plan {:016x}, millstream {})", job.name, job.fingerprint, env!("CARGO_PKG_VERSION"));
+            let version = env!("CARGO_PKG_VERSION");
+            let _ = writeln!(std::io::stdout(), "{} (plan {:016x}, millstream {version})", job.name, job.fingerprint);
             return Ok(());
         }
         Parsed::Run(flags) => flags,
@@ -91,7 +93,7 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<()> {
         }
     };
     if !quiet {
-        eprintln!("{}", board.summary(name, &how));
+        notice(&board.summary(name, &how));
     }
     Ok(())
 }
@@ -112,7 +114,7 @@ async fn watch_signals(name: &'static str, stop: watch::Sender<bool>) {
             std::process::exit(130);
         }
         seen = true;
-        eprintln!("{name}: stopping with a last checkpoint; once more to stop at once");
+        notice(&format!("{name}: stopping with a last checkpoint; once more to stop at once"));
         let _ = stop.send(true);
     }
 }

@@ -32,6 +32,8 @@ mod help;
 #[cfg(feature = "engine")]
 pub mod job;
 #[cfg(feature = "engine")]
+mod notice;
+#[cfg(feature = "engine")]
 pub mod operator;
 #[cfg(feature = "engine")]
 pub mod operators;

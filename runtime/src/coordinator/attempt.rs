@@ -17,6 +17,7 @@ use super::storage::{Checkpoint, CheckpointStore};
 use crate::chain::{BuildContext, ChainBuilder, SPLITS, SinkRegistry};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
+use crate::notice::notice;
 use crate::operator::RestoredState;
 use crate::progress::Board;
 use crate::sink::COMMITTABLES;
@@ -240,7 +241,7 @@ impl<'a> Attempt<'a> {
             && let Err(error) = store.clear().await
         {
             // The output is complete. Failing now would only run the job again.
-            eprintln!("warning: the job is done, but its checkpoints are still there: {error}");
+            notice(&format!("warning: the job is done, but its checkpoints are still there: {error}"));
         }
         Ok(AttemptEnd::Finished)
     }

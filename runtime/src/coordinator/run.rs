@@ -9,6 +9,7 @@ use super::attempt::{Attempt, AttemptEnd};
 use super::storage::{CheckpointStore, Found};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::job::Job;
+use crate::notice::notice;
 use crate::params::ParamValues;
 use crate::progress::Board;
 use crate::restart::RestartStrategy;
@@ -117,14 +118,6 @@ fn check_parallelism(settings: &RunSettings) -> JobResult<()> {
             settings.max_parallelism
         ))),
     }
-}
-
-/// A line for people, in the way of a status line.
-fn notice(text: &str) {
-    use std::io::{IsTerminal, Write};
-    let mut stderr = std::io::stderr();
-    let clear = if stderr.is_terminal() { "\r\x1b[K" } else { "" };
-    let _ = writeln!(stderr, "{clear}{text}");
 }
 
 /// An id that no other run has.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::committable::StagedFile;
 use super::sink::Existing;
 use crate::error::{JobError, JobResult};
+use crate::notice::notice;
 use crate::sink::{Committer, SinkStart};
 
 /// What staging folders begin with.
@@ -121,7 +122,7 @@ impl FileCommitter {
             let name = name_of(&path);
             let later = checkpoint_of(&name, &self.prefix).is_some_and(|number| number > checkpoint);
             if later {
-                eprintln!("warning: `{}` is of a checkpoint later than {checkpoint} and is written again", path.display());
+                notice(&format!("warning: `{}` is of a checkpoint later than {checkpoint} and is written again", path.display()));
                 std::fs::remove_file(&path).map_err(|error| cannot_remove(&path, &error))?;
             }
         }
@@ -135,13 +136,13 @@ impl FileCommitter {
         if !temporary.exists() {
             match std::fs::metadata(&target) {
                 Ok(found) if found.len() == file.size => {}
-                Ok(found) => eprintln!(
+                Ok(found) => notice(&format!(
                     "warning: `{}` has been changed since it was committed: {} bytes, it had {}",
                     target.display(),
                     found.len(),
                     file.size
-                ),
-                Err(_) => eprintln!("warning: `{}` was committed and is not there any more", target.display()),
+                )),
+                Err(_) => notice(&format!("warning: `{}` was committed and is not there any more", target.display())),
             }
             return Ok(());
         }
