@@ -138,8 +138,8 @@ fn prefix(text: &str, pass: impl Fn(char) -> bool) -> usize {
 }
 
 fn number(text: &str) -> usize {
-    if text.starts_with("0x") {
-        return 2 + prefix(&text[2..], is_word);
+    if let Some(digits) = text.strip_prefix("0x") {
+        return 2 + prefix(digits, is_word);
     }
     let mut characters = text.char_indices().peekable();
     let mut end = 0;
@@ -172,10 +172,8 @@ fn string(text: &str, from: usize, format: bool) -> (TokenKind, usize, bool) {
     while let Some((at, c)) = characters.next() {
         match (stack.last_mut(), c) {
             (_, '\n') => return (TokenKind::String, at, false),
-            (Some(Place::Text { .. }), '\\') => {
-                if characters.peek().is_some_and(|(_, c)| *c != '\n') {
-                    characters.next();
-                }
+            (Some(Place::Text { .. }), '\\') if characters.peek().is_some_and(|(_, c)| *c != '\n') => {
+                characters.next();
             }
             (Some(Place::Text { .. }), '"') => {
                 stack.pop();

@@ -89,7 +89,7 @@ fn with_suffix(value: i128, suffix: &str) -> TokenStream {
     let digits = value.unsigned_abs().to_string();
     let mut grouped = String::with_capacity(digits.len() * 4 / 3 + suffix.len());
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 && digits.len() > 4 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) && digits.len() > 4 {
             grouped.push('_');
         }
         grouped.push(digit);

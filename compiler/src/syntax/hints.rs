@@ -13,10 +13,11 @@ use crate::source::Span;
 /// A message for a mistake that is known; None: say what was expected.
 pub(super) fn find(builder: &Builder<'_>, trouble: &Trouble<'_>) -> Option<Diagnostic> {
     let span = place(builder, trouble, 0);
-    if trouble.rule == Rule::stage_only && trouble.at <= 1 {
-        if let Some(diagnostic) = unknown_stage(builder, trouble) {
-            return Some(diagnostic);
-        }
+    if trouble.rule == Rule::stage_only
+        && trouble.at <= 1
+        && let Some(diagnostic) = unknown_stage(builder, trouble)
+    {
+        return Some(diagnostic);
     }
     structure(builder, trouble, span).or_else(|| expression(builder, trouble, span))
 }

@@ -106,10 +106,10 @@ pub(super) fn part(builder: &mut Builder<'_>, rule: Rule, text: &str, save: &mut
         return each(builder, pairs, save);
     }
     report(builder, rule, text);
-    if rule == Rule::stage_only {
-        if let Ok(pairs) = FlowParser::parse(Rule::stage_head, text) {
-            each(builder, pairs, save);
-        }
+    if rule == Rule::stage_only
+        && let Ok(pairs) = FlowParser::parse(Rule::stage_head, text)
+    {
+        each(builder, pairs, save);
     }
 }
 

@@ -209,7 +209,7 @@ impl Text {
             self.push(b'.');
             self.push(b'0' + (micros / 100_000) as u8);
             self.two(micros / 1000 % 100);
-            if micros % 1000 != 0 {
+            if !micros.is_multiple_of(1000) {
                 self.push(b'0' + (micros / 100 % 10) as u8);
                 self.two(micros % 100);
             }

@@ -101,7 +101,7 @@ impl<'a> Lowering<'a> {
                 let wanted = schema.field(name).map_or(&expr.ty, |field| &field.ty);
                 let tokens = adapt(value, &expr.ty, wanted).tokens;
                 let field = self.cx.types.borrow_mut().field(schema, name);
-                if tokens.to_string() == field.to_string() { quote!(#field) } else { quote!(#field: #tokens) }
+                if field == tokens.to_string() { quote!(#field) } else { quote!(#field: #tokens) }
             })
             .collect();
         Value::open(quote!(#row { #(#fields),* }), Hold::Owned)

@@ -125,7 +125,7 @@ impl<'a> Stage<'a> {
                 let value = lowering.lower_owned(expr);
                 let tokens = adapt(value, &expr.ty, wanted).tokens;
                 let field: Ident = self.cx.types.borrow_mut().field(schema, column);
-                if tokens.to_string() == field.to_string() { quote!(#field) } else { quote!(#field: #tokens) }
+                if field == tokens.to_string() { quote!(#field) } else { quote!(#field: #tokens) }
             })
             .collect();
         let statements = lowering.take_statements();

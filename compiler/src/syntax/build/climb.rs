@@ -224,11 +224,11 @@ impl Climb {
     fn infix(&mut self, builder: &mut Builder<'_>, waiting: Waiting, span: Span) {
         if matches!(waiting, Waiting::Binary(BinaryOp::And)) {
             self.reduce(COMPARISON + 1);
-            if let Some((open, _)) = self.waiting.last_mut() {
-                if let Waiting::Low { negated } = *open {
-                    *open = Waiting::High { negated };
-                    return;
-                }
+            if let Some((open, _)) = self.waiting.last_mut()
+                && let Waiting::Low { negated } = *open
+            {
+                *open = Waiting::High { negated };
+                return;
             }
         }
         if waiting.tightness() == COMPARISON {
@@ -252,11 +252,12 @@ impl Climb {
 
     /// `a < b < c` means nothing.
     fn refuse_chain(&mut self, builder: &mut Builder<'_>, span: Span) {
-        if let Some((last, first)) = self.waiting.last() {
-            if last.tightness() == COMPARISON && !self.broken {
-                builder.report(errors::comparison_chain(span, *first));
-                self.broken = true;
-            }
+        if let Some((last, first)) = self.waiting.last()
+            && last.tightness() == COMPARISON
+            && !self.broken
+        {
+            builder.report(errors::comparison_chain(span, *first));
+            self.broken = true;
         }
     }
 

@@ -191,11 +191,9 @@ impl Builder<'_> {
                     Some(value) => otherwise = Some(self.span(&value)),
                     None => {}
                 },
-                Rule::arrow => {
-                    if inner.clone().into_inner().next().is_some() {
-                        let span = self.span(&inner);
-                        self.report(errors::thin_arrow(span));
-                    }
+                Rule::arrow if inner.clone().into_inner().next().is_some() => {
+                    let span = self.span(&inner);
+                    self.report(errors::thin_arrow(span));
                 }
                 Rule::expr => result = Some(self.expr(inner)),
                 _ => {}

@@ -65,7 +65,7 @@ impl Codec {
 pub(crate) enum Bytes {
     Plain(File),
     Gzip(Box<MultiGzDecoder<BufReader<File>>>),
-    Zstd(ZstdFrames),
+    Zstd(Box<ZstdFrames>),
 }
 
 impl Bytes {
@@ -81,7 +81,7 @@ impl Bytes {
                 return Ok(Bytes::Plain(file));
             }
             Codec::Gzip => Bytes::Gzip(Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file)))),
-            Codec::Zstd => Bytes::Zstd(ZstdFrames::new(BufReader::with_capacity(BUFFER, file))),
+            Codec::Zstd => Bytes::Zstd(Box::new(ZstdFrames::new(BufReader::with_capacity(BUFFER, file)))),
         };
         let skipped = std::io::copy(&mut (&mut bytes).take(position), &mut std::io::sink())?;
         if skipped < position { Err(shorter(position)) } else { Ok(bytes) }

@@ -177,7 +177,7 @@ fn byte_order_marks_carriage_returns_headers_and_last_lines() {
     }
     let jsonl = file(&folder, "bom.jsonl", b"\xef\xbb\xbf{\"id\":1}\n{\"id\":2}");
     assert_eq!(texts(&jsonl, Framing::Lines, 1000), ["{\"id\":1}", "{\"id\":2}"]);
-    let utf16 = file(&folder, "utf16.csv", b"\xff\xfei\0d\0\n\01\0\n\0");
+    let utf16 = file(&folder, "utf16.csv", b"\xff\xfei\x00d\x00\n\x001\x00\n\x00");
     let (records, broken) = read(&utf16, CSV, true, 1000);
     assert_eq!(records, []);
     assert!(broken.unwrap().contains("UTF-16"));

@@ -105,8 +105,8 @@ pub(super) fn letters(random: Random, purpose: Purpose, out: &mut [u8]) {
     for (index, chunk) in out.chunks_mut(8).enumerate() {
         let bytes = random.nth(purpose, index as u64);
         // Every byte times 26 / 256, four at a time.
-        let even = ((bytes & LOW) * 26 >> 8) & LOW;
-        let odd = ((bytes >> 8 & LOW) * 26 >> 8) & LOW;
+        let even = (((bytes & LOW) * 26) >> 8) & LOW;
+        let odd = (((bytes >> 8 & LOW) * 26) >> 8) & LOW;
         let digits = even | odd << 8;
         let letters = if signs >> (index % 64) & 1 == 0 { A + digits } else { A - digits };
         chunk.copy_from_slice(&letters.to_le_bytes()[..chunk.len()]);
