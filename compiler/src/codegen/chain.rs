@@ -35,7 +35,7 @@ pub(super) fn render<'a>(cx: &'a Context<'a>, execution: &'a ExecutionGraph, cha
         cx,
         execution,
         chain,
-        variables: Scope::with(&["cx", "params", "source", "config"]),
+        variables: Scope::with(&["cx", "params", "source", "config", "options"]),
         // Operators that structs of this chain could be called like.
         types: Scope::with(&["Params", "WindowAggregate", "SessionAggregate", "TableAggregate", "FinalAggregate"]),
         statements: TokenStream::new(),
@@ -85,10 +85,10 @@ impl<'a> Builder<'a> {
         let (uid, name) = (&vertex.uid, &vertex.name);
         if let Operation::Sink(operation) = &vertex.operation {
             let stage = Stage::new(cx, id, None);
-            let (sink, uses) = stage::sink(&stage, operation);
+            let (before, sink, uses) = stage::sink(&stage, operation);
             self.uses.extend(uses);
             let variable = self.variable(id);
-            self.statements.extend(quote!(let #variable = cx.sink(#uid, #name, #sink)?;));
+            self.statements.extend(quote!(#before let #variable = cx.sink(#uid, #name, #sink)?;));
             return self.input(&stage.input.rust(cx), &variable);
         }
         let next = self.consumers(id, Port::Main);

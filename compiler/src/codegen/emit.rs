@@ -80,9 +80,29 @@ fn header(options: &EmitOptions) -> String {
 /// where they are wrong.
 fn print(tokens: TokenStream) -> String {
     match syn::parse2::<syn::File>(tokens.clone()) {
-        Ok(file) => prettyplease::unparse(&file),
+        Ok(file) => spaced(file),
         Err(error) => format!("// internal error: {error}\n{tokens}\n"),
     }
+}
+
+/// A file with an empty line between its items; `use` and `mod` lines stand together.
+fn spaced(file: syn::File) -> String {
+    let part = |attrs, items| prettyplease::unparse(&syn::File { shebang: None, frontmatter: None, attrs, items });
+    let mut text = part(file.attrs, Vec::new());
+    let mut before = None;
+    for item in file.items {
+        let kind = match item {
+            syn::Item::Use(_) => "use",
+            syn::Item::Mod(_) => "mod",
+            _ => "",
+        };
+        if before != Some(kind) || kind.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&part(Vec::new(), vec![item]));
+        before = Some(kind);
+    }
+    text
 }
 
 /// A hash of the plan's shape: which operators there are, what their rows look like, and how rows travel. The same in every

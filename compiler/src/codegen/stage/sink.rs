@@ -9,8 +9,8 @@ use super::Stage;
 use super::source::{connector_type, turbofish};
 use crate::codegen::options;
 
-/// The sink as a value, and paths to import.
-pub(in crate::codegen) fn sink<'a>(stage: &Stage<'a>, sink: &'a SinkOperation) -> (TokenStream, Vec<String>) {
+/// A statement before the sink, the sink as a value, and paths to import.
+pub(in crate::codegen) fn sink<'a>(stage: &Stage<'a>, sink: &'a SinkOperation) -> (TokenStream, TokenStream, Vec<String>) {
     let spec = connectors::find(&sink.connector).and_then(|connector| connector.sink.as_ref());
     let row = stage.input.rust(stage.cx);
     let rust = spec.map_or("millstream::connectors::UnknownSink", |spec| spec.rust);
@@ -18,5 +18,6 @@ pub(in crate::codegen) fn sink<'a>(stage: &Stage<'a>, sink: &'a SinkOperation) -
     let format = sink.format.as_deref().map(|format| (format, &sink.format_options[..]));
     let (options, _) = options::render(stage.cx, &sink.options, format, stage.input.schema);
     let sink = turbofish(&ty);
-    (quote!(#sink::from_options(&#options)?), uses)
+    let statement = quote!(let options = #options;);
+    (statement, quote!(#sink::from_options(&options)?), uses)
 }

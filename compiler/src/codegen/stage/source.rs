@@ -35,7 +35,8 @@ pub(in crate::codegen) fn source<'a>(stage: &Stage<'a>, source: &'a SourceOperat
         #origin
         pub fn source(#parameter: &ParamValues) -> JobResult<#ty> {
             #read
-            #turbofish::from_options(&#options)
+            let options = #options;
+            #turbofish::from_options(&options)
         }
 
         #[doc = " The same, for the coordinator."]

@@ -1,39 +1,32 @@
 //! The chain `orders`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSink;
+use millstream::connectors::file::FileSource;
+use millstream::formats::JsonFormat;
 use crate::params::Params;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let params = Params::read(cx.params())?;
+    let options = Options::new()
+        .with("path", "out")
+        .with_block("format", "json", Options::new());
     let sink_shown_file = cx
         .sink(
             "sink/shown/file",
             "shown into file",
-            <millstream::connectors::file::FileSink<
-                types::Shown,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::Shown, JsonFormat>::from_options(&options)?,
         )?;
     let select_0 = cx
-        .operator::<
-            types::Order,
-            _,
-            _,
-        >(
+        .operator(
             "shown/select/0",
             "shown: select",
             Project::new(|row: types::Order| Ok(types::Shown {
                 id: row.id,
                 minutes: 1440i64,
-                overflow: arith::add::<
-                    i64,
-                    _,
-                    _,
-                >(i64::from(row.quantity), 4_000_000_000_i64)
+                overflow: arith::add(i64::from(row.quantity), 4_000_000_000_i64)
                     .at("quantity + 2_000_000_000 * 2", "in.flow:28:19")?,
                 note: Str::from(
                     match row.note.as_deref() {
@@ -55,21 +48,13 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
                     .map(|v2| v2.as_str())
                     .map(Str::from),
                 text: concat_text(&[&row.id, &": ", &row.quantity, &" at ", &row.price]),
-                due: arith::add::<
-                    Timestamp,
-                    _,
-                    _,
-                >(row.placed_at, Duration(5_400_000_000))
+                due: arith::add(row.placed_at, Duration(5_400_000_000))
                     .at("placed_at + 1h30m", "in.flow:35:14")?,
             })),
             sink_shown_file,
         )?;
     let where_0 = cx
-        .operator::<
-            types::Order,
-            _,
-            _,
-        >(
+        .operator(
             "shown/where/0",
             "shown: where",
             Filter::new({
@@ -85,24 +70,15 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     };
     cx.source("orders/source/0", "orders", source, config, where_0)
 }
+
 /// in.flow:20 source orders: Order from file { path: "orders.jsonl", format: json }
-pub fn source(
-    _params: &ParamValues,
-) -> JobResult<
-    millstream::connectors::file::FileSource<
-        types::Order,
-        millstream::formats::JsonFormat,
-    >,
-> {
-    <millstream::connectors::file::FileSource<
-        types::Order,
-        millstream::formats::JsonFormat,
-    >>::from_options(
-        &Options::new()
-            .with("path", "orders.jsonl")
-            .with_block("format", "json", Options::new()),
-    )
+pub fn source(_params: &ParamValues) -> JobResult<FileSource<types::Order, JsonFormat>> {
+    let options = Options::new()
+        .with("path", "orders.jsonl")
+        .with_block("format", "json", Options::new());
+    FileSource::<types::Order, JsonFormat>::from_options(&options)
 }
+
 /// The same, for the coordinator.
 pub fn source_erased(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
     Ok(erase_source(source(params)?))

@@ -1,5 +1,7 @@
 //! Functions of the text.
+
 use millstream::codegen::*;
+
 /// in.flow:9 fn euros(dollars: decimal(10, 2)) = dollars * 0.908
 pub fn euros(dollars: Decimal<10, 2>) -> Result<Decimal<13, 5>, EvalError> {
     Ok(

@@ -1,5 +1,7 @@
 //! What this job is given when it starts.
+
 use millstream::codegen::*;
+
 /// The flags of this job.
 pub const SPECS: &[ParamSpec] = &[
     ParamSpec {
@@ -9,11 +11,13 @@ pub const SPECS: &[ParamSpec] = &[
         doc: "",
     },
 ];
+
 /// The values of this run.
 #[derive(Clone)]
 pub struct Params {
     pub since: Timestamp,
 }
+
 impl Params {
     /// Reads what the command line and the environment give.
     pub fn read(values: &ParamValues) -> Result<Self, JobError> {

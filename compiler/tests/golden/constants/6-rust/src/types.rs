@@ -1,5 +1,7 @@
 //! The rows of this job, one struct per set of columns.
+
 use millstream::codegen::*;
+
 /// Rows of `Order`, the columns in use: in.flow:20 source orders: Order from file { path: "orders.jsonl", format: json }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Order {
@@ -10,6 +12,7 @@ pub struct Order {
     pub placed_at: Timestamp,
     pub tags: Vec<Str>,
 }
+
 /// Rows of `shown: select`: in.flow:25 select { id, minutes: 60 * 24, overflow: quantity + 2_000_000_000 * 2, note: note ?? "none", long…
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Shown {

@@ -1,6 +1,10 @@
 //! The chain `bids`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSource;
+use millstream::formats::JsonFormat;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let to_by_day = cx
@@ -18,30 +22,21 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let source = source(cx.params())?;
     let config = SourceConfig {
         watermark: Some(|row: &types::Bid| Ok(
-            Some(
-                arith::sub::<Timestamp, _, _>(row.at, Duration(4_000_000))
-                    .at("at - 4s", "in.flow:6:75")?,
-            ),
+            Some(arith::sub(row.at, Duration(4_000_000)).at("at - 4s", "in.flow:6:75")?),
         )),
         on_error: ErrorPolicy::Fail,
     };
     cx.source("bids/source/0", "bids", source, config, FanOut::new(to_by_day, to_latest))
 }
+
 /// in.flow:6 source bids: Bid from file { path: "bids.jsonl", format: json } watermark at - 4s
-pub fn source(
-    _params: &ParamValues,
-) -> JobResult<
-    millstream::connectors::file::FileSource<types::Bid, millstream::formats::JsonFormat>,
-> {
-    <millstream::connectors::file::FileSource<
-        types::Bid,
-        millstream::formats::JsonFormat,
-    >>::from_options(
-        &Options::new()
-            .with("path", "bids.jsonl")
-            .with_block("format", "json", Options::new()),
-    )
+pub fn source(_params: &ParamValues) -> JobResult<FileSource<types::Bid, JsonFormat>> {
+    let options = Options::new()
+        .with("path", "bids.jsonl")
+        .with_block("format", "json", Options::new());
+    FileSource::<types::Bid, JsonFormat>::from_options(&options)
 }
+
 /// The same, for the coordinator.
 pub fn source_erased(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
     Ok(erase_source(source(params)?))

@@ -1,27 +1,23 @@
 //! The chain `by_day`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSink;
+use millstream::formats::JsonFormat;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let options = Options::new()
+        .with("path", "out/days")
+        .with_block("format", "json", Options::new());
     let sink_by_day_file = cx
         .sink(
             "sink/by_day/file",
             "by_day into file",
-            <millstream::connectors::file::FileSink<
-                types::Sink,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out/days")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::Sink, JsonFormat>::from_options(&options)?,
         )?;
     let sink_by_day_select_0 = cx
-        .operator::<
-            types::ByDay,
-            _,
-            _,
-        >(
+        .operator(
             "sink/by_day/select/0",
             "by_day: select",
             Project::new(|row: types::ByDay| Ok(types::Sink {
@@ -33,11 +29,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             sink_by_day_file,
         )?;
     let aggregate_0 = cx
-        .operator::<
-            types::Bid,
-            _,
-            _,
-        >(
+        .operator(
             "by_day/aggregate/0",
             "by_day: aggregate",
             FinalAggregate::new(ByDayAggregate),
@@ -45,8 +37,10 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         )?;
     cx.input::<types::Bid, _>(aggregate_0)
 }
+
 /// in.flow:10 aggregate by (auction, day: date(at)) { auction, day, bids: count(), cheap: count(where pric…
 struct ByDayAggregate;
+
 impl Aggregation for ByDayAggregate {
     type In = types::Bid;
     type Key = (i64, Date);
@@ -67,21 +61,18 @@ impl Aggregation for ByDayAggregate {
         _window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let count = required(acc.count.finish().at("count()", "in.flow:13:15")?)
-            .at("count()", "in.flow:13:15")?;
-        let sum = required(acc.sum.finish().at("sum(price)", "in.flow:16:15")?)
-            .at("sum(price)", "in.flow:16:15")?;
-        let highest = required(acc.highest.finish().at("max(price)", "in.flow:17:18")?)
-            .at("max(price)", "in.flow:17:18")?;
+        let count = acc.count.finish().required("count()", "in.flow:13:15")?;
+        let sum = acc.sum.finish().required("sum(price)", "in.flow:16:15")?;
+        let highest = acc.highest.finish().required("max(price)", "in.flow:17:18")?;
         Ok(types::ByDay {
             auction: key.0,
             day: key.1,
-            mean: arith::div::<i64, _, _>(sum, count)
-                .at("sum(price) / count()", "in.flow:16:15")?,
+            mean: arith::div(sum, count).at("sum(price) / count()", "in.flow:16:15")?,
             highest,
         })
     }
 }
+
 #[derive(Clone, Default, State)]
 pub struct ByDayAcc {
     count: aggregates::Count,

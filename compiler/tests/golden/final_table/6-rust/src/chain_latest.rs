@@ -1,27 +1,23 @@
 //! The chain `latest`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSink;
+use millstream::formats::JsonFormat;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let options = Options::new()
+        .with("path", "out/latest")
+        .with_block("format", "json", Options::new());
     let sink_latest_file = cx
         .sink(
             "sink/latest/file",
             "latest into file",
-            <millstream::connectors::file::FileSink<
-                types::Sink2,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out/latest")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::Sink2, JsonFormat>::from_options(&options)?,
         )?;
     let sink_latest_changes_0 = cx
-        .operator::<
-            Change<types::Bid>,
-            _,
-            _,
-        >(
+        .operator(
             "sink/latest/changes/0",
             "latest: changes",
             Project::new(|change: Change<types::Bid>| Ok(types::Sink2 {
@@ -34,11 +30,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             sink_latest_file,
         )?;
     let dedup_0 = cx
-        .operator::<
-            types::Bid,
-            _,
-            _,
-        >(
+        .operator(
             "latest/dedup/0",
             "latest: dedup",
             DedupTable::last(

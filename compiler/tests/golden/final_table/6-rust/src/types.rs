@@ -1,5 +1,7 @@
 //! The rows of this job, one struct per set of columns.
+
 use millstream::codegen::*;
+
 /// Rows of `Bid`, the columns in use: in.flow:6 source bids: Bid from file { path: "bids.jsonl", format: json } watermark at - 4s
 #[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Bid {
@@ -8,6 +10,7 @@ pub struct Bid {
     pub price: i64,
     pub at: Timestamp,
 }
+
 /// Rows of `by_day: aggregate`: in.flow:10 aggregate by (auction, day: date(at)) { auction, day, bids: count(), cheap: count(where pric…
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct ByDay {
@@ -16,6 +19,7 @@ pub struct ByDay {
     pub mean: i64,
     pub highest: i64,
 }
+
 /// Rows of `by_day: select`: in.flow:22 select { auction, day, highest, mean }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Sink {
@@ -24,6 +28,7 @@ pub struct Sink {
     pub highest: i64,
     pub mean: i64,
 }
+
 /// Rows of `latest: changes`: in.flow:23 changes
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Sink2 {

@@ -1,40 +1,32 @@
 //! The chain `per_minute`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSink;
+use millstream::formats::JsonFormat;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let options = Options::new()
+        .with("path", "out/late")
+        .with_block("format", "json", Options::new());
     let sink_late_clicks_file = cx
         .sink(
             "sink/late_clicks/file",
             "late_clicks into file",
-            <millstream::connectors::file::FileSink<
-                types::Click,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out/late")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::Click, JsonFormat>::from_options(&options)?,
         )?;
+    let options = Options::new()
+        .with("path", "out/minutes")
+        .with_block("format", "json", Options::new());
     let sink_per_minute_file = cx
         .sink(
             "sink/per_minute/file",
             "per_minute into file",
-            <millstream::connectors::file::FileSink<
-                types::PerMinute,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out/minutes")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::PerMinute, JsonFormat>::from_options(&options)?,
         )?;
     let aggregate_0 = cx
-        .operator::<
-            types::Click,
-            _,
-            _,
-        >(
+        .operator(
             "per_minute/aggregate/0",
             "per_minute: aggregate",
             WindowAggregate::new(Tumbling::new(60_000_000, 0), PerMinuteAggregate)
@@ -44,8 +36,10 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         )?;
     cx.input::<types::Click, _>(aggregate_0)
 }
+
 /// in.flow:10 aggregate by user over tumbling(1m) allow 30s late late into late_clicks { user, minute: windo…
 struct PerMinuteAggregate;
+
 impl Aggregation for PerMinuteAggregate {
     type In = types::Click;
     type Key = Str;
@@ -67,8 +61,7 @@ impl Aggregation for PerMinuteAggregate {
         window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let clicks = required(acc.clicks.finish().at("count()", "in.flow:13:17")?)
-            .at("count()", "in.flow:13:17")?;
+        let clicks = acc.clicks.finish().required("count()", "in.flow:13:17")?;
         Ok(types::PerMinute {
             user: key.clone(),
             minute: window.start,
@@ -76,6 +69,7 @@ impl Aggregation for PerMinuteAggregate {
         })
     }
 }
+
 #[derive(Clone, Default, State)]
 pub struct PerMinuteAcc {
     clicks: aggregates::Count,

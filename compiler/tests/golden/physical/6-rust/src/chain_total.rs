@@ -1,27 +1,23 @@
 //! The chain `total`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSink;
+use millstream::formats::JsonFormat;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let options = Options::new()
+        .with("path", "out/total")
+        .with_block("format", "json", Options::new());
     let sink_total_file = cx
         .sink(
             "sink/total/file",
             "total into file",
-            <millstream::connectors::file::FileSink<
-                types::Total,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out/total")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::Total, JsonFormat>::from_options(&options)?,
         )?;
     let aggregate_0 = cx
-        .operator::<
-            types::Words,
-            _,
-            _,
-        >(
+        .operator(
             "total/aggregate/0",
             "total: aggregate",
             FinalAggregate::new(TotalAggregate),
@@ -29,8 +25,10 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         )?;
     cx.input::<types::Words, _>(aggregate_0)
 }
+
 /// in.flow:18 aggregate { words: count() }
 struct TotalAggregate;
+
 impl Aggregation for TotalAggregate {
     type In = types::Words;
     type Key = ();
@@ -49,11 +47,11 @@ impl Aggregation for TotalAggregate {
         _window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let words = required(acc.words.finish().at("count()", "in.flow:18:43")?)
-            .at("count()", "in.flow:18:43")?;
+        let words = acc.words.finish().required("count()", "in.flow:18:43")?;
         Ok(types::Total { words })
     }
 }
+
 #[derive(Clone, Default, State)]
 pub struct TotalAcc {
     words: aggregates::Count,

@@ -1,15 +1,13 @@
 //! The chain `words`.
+
 use millstream::codegen::*;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let to_words_2 = cx.forward::<types::Words>(1)?;
     let explode_0 = cx
-        .operator::<
-            types::Line,
-            _,
-            _,
-        >(
+        .operator(
             "words/explode/0",
             "words: explode",
             Explode::new(|row: types::Line| {

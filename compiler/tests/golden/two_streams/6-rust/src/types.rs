@@ -1,5 +1,7 @@
 //! The rows of this job, one struct per set of columns.
+
 use millstream::codegen::*;
+
 /// Rows of `Order`, the columns in use: in.flow:6 source orders: Order from file { path: "orders/*.csv", format: csv } watermark placed_at - 1m
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Order {
@@ -8,6 +10,7 @@ pub struct Order {
     pub amount: Decimal<10, 2>,
     pub placed_at: Timestamp,
 }
+
 /// Rows of `all: select`: in.flow:17 select { id, customer }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Sink {

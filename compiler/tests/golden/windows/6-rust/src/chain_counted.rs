@@ -1,27 +1,23 @@
 //! The chain `counted`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSink;
+use millstream::formats::JsonFormat;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let options = Options::new()
+        .with("path", "out/counted")
+        .with_block("format", "json", Options::new());
     let sink_counted_file = cx
         .sink(
             "sink/counted/file",
             "counted into file",
-            <millstream::connectors::file::FileSink<
-                types::Counted,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out/counted")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::Counted, JsonFormat>::from_options(&options)?,
         )?;
     let aggregate_0 = cx
-        .operator::<
-            types::Click,
-            _,
-            _,
-        >(
+        .operator(
             "counted/aggregate/0",
             "counted: aggregate",
             CountWindow::new(100u64, CountedAggregate),
@@ -29,8 +25,10 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         )?;
     cx.input::<types::Click, _>(aggregate_0)
 }
+
 /// in.flow:12 aggregate by user over count(100) { user, clicks: count(), last: max(at) }
 struct CountedAggregate;
+
 impl Aggregation for CountedAggregate {
     type In = types::Click;
     type Key = Str;
@@ -50,10 +48,8 @@ impl Aggregation for CountedAggregate {
         _window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let clicks = required(acc.clicks.finish().at("count()", "in.flow:12:77")?)
-            .at("count()", "in.flow:12:77")?;
-        let last = required(acc.last.finish().at("max(at)", "in.flow:12:92")?)
-            .at("max(at)", "in.flow:12:92")?;
+        let clicks = acc.clicks.finish().required("count()", "in.flow:12:77")?;
+        let last = acc.last.finish().required("max(at)", "in.flow:12:92")?;
         Ok(types::Counted {
             user: key.clone(),
             clicks,
@@ -61,6 +57,7 @@ impl Aggregation for CountedAggregate {
         })
     }
 }
+
 #[derive(Clone, Default, State)]
 pub struct CountedAcc {
     clicks: aggregates::Count,

@@ -1,27 +1,23 @@
 //! The chain `cumulative`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSink;
+use millstream::formats::JsonFormat;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let options = Options::new()
+        .with("path", "out/cumulative")
+        .with_block("format", "json", Options::new());
     let sink_cumulative_file = cx
         .sink(
             "sink/cumulative/file",
             "cumulative into file",
-            <millstream::connectors::file::FileSink<
-                types::Sliding,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out/cumulative")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::Sliding, JsonFormat>::from_options(&options)?,
         )?;
     let aggregate_0 = cx
-        .operator::<
-            types::Click,
-            _,
-            _,
-        >(
+        .operator(
             "cumulative/aggregate/0",
             "cumulative: aggregate",
             WindowAggregate::new(
@@ -32,8 +28,10 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         )?;
     cx.input::<types::Click, _>(aggregate_0)
 }
+
 /// in.flow:11 aggregate by page over cumulative(1d, 1h) { page, end: window.end, clicks: count() }
 struct CumulativeAggregate;
+
 impl Aggregation for CumulativeAggregate {
     type In = types::Click;
     type Key = Str;
@@ -59,8 +57,7 @@ impl Aggregation for CumulativeAggregate {
         window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let clicks = required(acc.clicks.finish().at("count()", "in.flow:11:105")?)
-            .at("count()", "in.flow:11:105")?;
+        let clicks = acc.clicks.finish().required("count()", "in.flow:11:105")?;
         Ok(types::Sliding {
             page: key.clone(),
             end: window.end,
@@ -68,6 +65,7 @@ impl Aggregation for CumulativeAggregate {
         })
     }
 }
+
 #[derive(Clone, Default, State)]
 pub struct CumulativeAcc {
     clicks: aggregates::Count,

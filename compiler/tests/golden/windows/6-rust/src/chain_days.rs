@@ -1,27 +1,23 @@
 //! The chain `days`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSink;
+use millstream::formats::JsonFormat;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let options = Options::new()
+        .with("path", "out/days")
+        .with_block("format", "json", Options::new());
     let sink_days_file = cx
         .sink(
             "sink/days/file",
             "days into file",
-            <millstream::connectors::file::FileSink<
-                types::Days,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out/days")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::Days, JsonFormat>::from_options(&options)?,
         )?;
     let aggregate_0 = cx
-        .operator::<
-            types::Tumbling,
-            _,
-            _,
-        >(
+        .operator(
             "days/aggregate/0",
             "days: aggregate",
             WindowAggregate::new(Tumbling::new(86_400_000_000, 0), DaysAggregate),
@@ -29,8 +25,10 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         )?;
     cx.input::<types::Tumbling, _>(aggregate_0)
 }
+
 /// in.flow:16 aggregate by page over tumbling(1d) { page, day: window.start, clicks: sum(clicks) }
 struct DaysAggregate;
+
 impl Aggregation for DaysAggregate {
     type In = types::Tumbling;
     type Key = Str;
@@ -40,10 +38,7 @@ impl Aggregation for DaysAggregate {
         Ok(row.page.clone())
     }
     fn time(&self, row: &Self::In) -> Result<Timestamp, EvalError> {
-        Ok(
-            arith::add::<Timestamp, _, _>(row.start, Duration(3_599_999_999))
-                .at("start", "in.flow:16:44")?,
-        )
+        Ok(arith::add(row.start, Duration(3_599_999_999)).at("start", "in.flow:16:44")?)
     }
     fn add(&self, acc: &mut Self::Acc, row: &Self::In) -> Result<(), EvalError> {
         acc.clicks.add(row.clicks)?;
@@ -55,8 +50,7 @@ impl Aggregation for DaysAggregate {
         window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let clicks = required(acc.clicks.finish().at("sum(clicks)", "in.flow:16:97")?)
-            .at("sum(clicks)", "in.flow:16:97")?;
+        let clicks = acc.clicks.finish().required("sum(clicks)", "in.flow:16:97")?;
         Ok(types::Days {
             page: key.clone(),
             day: window.start,
@@ -64,6 +58,7 @@ impl Aggregation for DaysAggregate {
         })
     }
 }
+
 #[derive(Clone, Default, State)]
 pub struct DaysAcc {
     clicks: aggregates::Sum<i64>,

@@ -1,37 +1,35 @@
 //! The chain `session`.
+
 use millstream::codegen::*;
+use millstream::connectors::file::FileSink;
+use millstream::formats::JsonFormat;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let options = Options::new()
+        .with("path", "out/session")
+        .with_block("format", "json", Options::new());
     let sink_session_file = cx
         .sink(
             "sink/session/file",
             "session into file",
-            <millstream::connectors::file::FileSink<
-                types::Session,
-                millstream::formats::JsonFormat,
-            >>::from_options(
-                &Options::new()
-                    .with("path", "out/session")
-                    .with_block("format", "json", Options::new()),
-            )?,
+            FileSink::<types::Session, JsonFormat>::from_options(&options)?,
         )?;
     let aggregate_0 = cx
-        .operator::<
-            types::Click,
-            _,
-            _,
-        >(
+        .operator(
             "session/aggregate/0",
             "session: aggregate",
-            SessionAggregate::new(600_000_000, SessionAggregate),
+            SessionAggregate::new(600_000_000, SessionAggregate2),
             sink_session_file,
         )?;
     cx.input::<types::Click, _>(aggregate_0)
 }
+
 /// in.flow:10 aggregate by user over session(10m) { user, start: window.start, end: window.end, clicks: co…
-struct SessionAggregate;
-impl Aggregation for SessionAggregate {
+struct SessionAggregate2;
+
+impl Aggregation for SessionAggregate2 {
     type In = types::Click;
     type Key = Str;
     type Acc = SessionAcc;
@@ -56,8 +54,7 @@ impl Aggregation for SessionAggregate {
         window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let clicks = required(acc.clicks.finish().at("count()", "in.flow:10:117")?)
-            .at("count()", "in.flow:10:117")?;
+        let clicks = acc.clicks.finish().required("count()", "in.flow:10:117")?;
         Ok(types::Session {
             user: key.clone(),
             start: window.start,
@@ -66,6 +63,7 @@ impl Aggregation for SessionAggregate {
         })
     }
 }
+
 #[derive(Clone, Default, State)]
 pub struct SessionAcc {
     clicks: aggregates::Count,

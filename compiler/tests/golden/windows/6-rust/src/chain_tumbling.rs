@@ -1,6 +1,8 @@
 //! The chain `tumbling`.
+
 use millstream::codegen::*;
 use crate::types;
+
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let to_days = cx
@@ -10,11 +12,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             _,
         >(6, |row: &types::Tumbling| Ok(row.page.clone()))?;
     let aggregate_0 = cx
-        .operator::<
-            types::Click,
-            _,
-            _,
-        >(
+        .operator(
             "tumbling/aggregate/0",
             "tumbling: aggregate",
             WindowAggregate::new(
@@ -25,8 +23,10 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         )?;
     cx.input::<types::Click, _>(aggregate_0)
 }
+
 /// in.flow:8 aggregate by page over tumbling(1h, offset: 15m) { page, start: window.start, clicks: count(…
 struct TumblingAggregate;
+
 impl Aggregation for TumblingAggregate {
     type In = types::Click;
     type Key = Str;
@@ -48,8 +48,7 @@ impl Aggregation for TumblingAggregate {
         window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let clicks = required(acc.clicks.finish().at("count()", "in.flow:8:114")?)
-            .at("count()", "in.flow:8:114")?;
+        let clicks = acc.clicks.finish().required("count()", "in.flow:8:114")?;
         Ok(types::Tumbling {
             page: key.clone(),
             start: window.start,
@@ -57,6 +56,7 @@ impl Aggregation for TumblingAggregate {
         })
     }
 }
+
 #[derive(Clone, Default, State)]
 pub struct TumblingAcc {
     clicks: aggregates::Count,

@@ -1,5 +1,7 @@
 //! The rows of this job, one struct per set of columns.
+
 use millstream::codegen::*;
+
 /// Rows of `Click`, the columns in use: in.flow:6 source clicks: Click from file { path: "clicks.jsonl", format: json } watermark at - 5s
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Click {
@@ -7,6 +9,7 @@ pub struct Click {
     pub page: Str,
     pub at: Timestamp,
 }
+
 /// Rows of `tumbling: aggregate`: in.flow:8 aggregate by page over tumbling(1h, offset: 15m) { page, start: window.start, clicks: count(…
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Tumbling {
@@ -14,6 +17,7 @@ pub struct Tumbling {
     pub start: Timestamp,
     pub clicks: i64,
 }
+
 /// Rows of `sliding: aggregate`: in.flow:9 aggregate by page over sliding(1h, 5m) { page, end: window.end, clicks: count() }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Sliding {
@@ -21,6 +25,7 @@ pub struct Sliding {
     pub end: Timestamp,
     pub clicks: i64,
 }
+
 /// Rows of `session: aggregate`: in.flow:10 aggregate by user over session(10m) { user, start: window.start, end: window.end, clicks: co…
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Session {
@@ -29,6 +34,7 @@ pub struct Session {
     pub end: Timestamp,
     pub clicks: i64,
 }
+
 /// Rows of `counted: aggregate`: in.flow:12 aggregate by user over count(100) { user, clicks: count(), last: max(at) }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Counted {
@@ -36,12 +42,14 @@ pub struct Counted {
     pub clicks: i64,
     pub last: Timestamp,
 }
+
 /// Rows of `by_clock: aggregate`: in.flow:13 aggregate by user over tumbling(10s) processing_time { user, clicks: count() }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct ByClock {
     pub user: Str,
     pub clicks: i64,
 }
+
 /// Rows of `days: aggregate`: in.flow:16 aggregate by page over tumbling(1d) { page, day: window.start, clicks: sum(clicks) }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Days {
