@@ -20,10 +20,12 @@ pub(super) fn render<'a>(cx: &'a Context<'a>) -> Option<TokenStream> {
         items.extend(render_function(cx, &name, function));
         number += 1;
     }
+    let types = super::tokens::uses_types(&items);
     (!items.is_empty()).then(|| {
         quote! {
             #![doc = " Functions of the text."]
             use millstream::codegen::*;
+            #types
             #items
         }
     })
@@ -54,12 +56,10 @@ fn render_function<'a>(cx: &'a Context<'a>, name: &Ident, function: &'a Function
     let output = cx.types.borrow_mut().owned(&function.body.ty);
     let text = function.doc.as_deref().map(|text| doc::line(text.trim()));
     let origin = doc::origin(&function.origin);
-    let types = super::tokens::uses_types(&quote!(#all #output));
     quote! {
         #text
         #origin
         pub fn #name(#(#parameters),*) -> Result<#output, EvalError> {
-            #types
             #statements
             Ok(#body)
         }

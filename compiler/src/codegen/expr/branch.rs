@@ -91,6 +91,9 @@ impl<'a> Lowering<'a> {
         for ((literals, _), result) in arms.iter().zip(results) {
             let mut tests = Vec::new();
             for literal in literals {
+                if is_null(literal) && !ty.is_optional() {
+                    continue;
+                }
                 if is_null(literal) {
                     tests.push(quote!(#name.is_none()));
                 } else {

@@ -3,6 +3,7 @@
 use millstream_runtime::functions;
 use millstream_runtime::graph::signature::{Pattern, Signature};
 use millstream_runtime::graph::{Expr, Ty};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::branch::adapt;
@@ -15,6 +16,10 @@ enum Argument {
     Lifted,
     /// The parameter takes an `Option`.
     Optional,
+    /// A pattern that is compiled when the row is there.
+    Pattern,
+    /// Tokens that need nothing of the row.
+    Ready(TokenStream),
 }
 
 impl<'a> Lowering<'a> {
@@ -30,7 +35,13 @@ impl<'a> Lowering<'a> {
             let pattern = parameter.map(|parameter| &parameter.ty);
             let optional = parameter.is_some_and(|parameter| parameter.optional);
             operands.push(match pattern {
-                Some(Pattern::Regex) => (self.regex(arg), &arg.ty, Argument::Lifted, optional),
+                Some(Pattern::Regex) => {
+                    let kind = match self.literal_regex(arg) {
+                        Some(name) => Argument::Ready(quote!(&#name)),
+                        None => Argument::Pattern,
+                    };
+                    (self.lower_borrowed(arg), &arg.ty, kind, optional)
+                }
                 Some(Pattern::Optional(_)) => (self.lower_borrowed(arg), &arg.ty, Argument::Optional, optional),
                 _ => (self.lower_borrowed(arg), &arg.ty, Argument::Lifted, optional),
             });
@@ -74,7 +85,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         operands: Vec<(Value, &Ty, Argument, bool)>,
         flat: bool,
-        call: impl FnOnce(&mut Self, Vec<proc_macro2::TokenStream>) -> Value,
+        call: impl FnOnce(&mut Self, Vec<TokenStream>) -> Value,
     ) -> Value {
         let mut lifted = Vec::new();
         // Where each argument comes from: the next lifted value, or tokens of its own.
@@ -83,24 +94,31 @@ impl<'a> Lowering<'a> {
             match kind {
                 Argument::Lifted => {
                     lifted.push((value, ty));
-                    places.push((None, left_out));
+                    places.push((None, left_out, false));
                 }
+                Argument::Pattern => {
+                    lifted.push((value, ty));
+                    places.push((None, left_out, true));
+                }
+                Argument::Ready(tokens) => places.push((Some(tokens), left_out, false)),
                 Argument::Optional => {
                     let required = ty.required().clone();
                     let tokens = adapt(value, ty, &required.optional()).tokens;
-                    places.push((Some(tokens), false));
+                    places.push((Some(tokens), false, false));
                 }
             }
         }
         self.lift(lifted, flat, |lowering, values| {
             let mut values = values.into_iter();
-            let tokens = places
-                .into_iter()
-                .filter_map(|(tokens, left_out)| {
-                    let tokens = tokens.or_else(|| values.next().map(|value| value.tokens))?;
-                    Some(if left_out { quote!(Some(#tokens)) } else { tokens })
-                })
-                .collect();
+            let mut tokens = Vec::new();
+            for (ready, left_out, pattern) in places {
+                let Some(mut token) = ready.or_else(|| values.next().map(|value| value.tokens)) else { continue };
+                if pattern {
+                    let compiled = lowering.compiled(&token);
+                    token = quote!(&#compiled);
+                }
+                tokens.push(if left_out { quote!(Some(#token)) } else { token });
+            }
             call(lowering, tokens)
         })
     }

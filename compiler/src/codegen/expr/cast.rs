@@ -38,7 +38,8 @@ impl<'a> Lowering<'a> {
         let target = self.cx.types.borrow_mut().owned(to);
         let tokens = &value.tokens;
         if widens(from, to) {
-            return Value::closed(quote!(#target::from(#tokens)), hold);
+            let widened = quote!(#target::from(#tokens));
+            return Value::closed(if attempt { quote!(Some(#widened)) } else { widened }, hold);
         }
         let operand = value.operand();
         let tokens = if value.hold == Hold::Copy { quote!(&#operand) } else { quote!(#tokens) };

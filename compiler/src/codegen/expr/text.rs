@@ -1,6 +1,7 @@
 //! Text: f-strings, `like` and `matches`.
 
 use millstream_runtime::graph::{BinaryOp, Expr, ExprKind, Literal, Ty};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{Hold, Lowering, Value};
@@ -27,25 +28,29 @@ impl<'a> Lowering<'a> {
                 Value::closed(quote!(like(#text, #pattern)), Hold::Copy)
             });
         }
-        let pattern = self.regex(right);
-        let operands = vec![left, (pattern, &right.ty)];
-        self.lift(operands, false, |_, values| {
-            let (text, pattern) = (&values[0].tokens, values[1].operand());
+        if let Some(pattern) = self.literal_regex(right) {
+            return self.lift(vec![left], false, |_, values| {
+                let text = &values[0].tokens;
+                Value::closed(quote!(#pattern.is_match(#text)), Hold::Copy)
+            });
+        }
+        let operands = vec![left, (self.lower_borrowed(right), &right.ty)];
+        self.lift(operands, false, |lowering, values| {
+            let (text, pattern) = (&values[0].tokens, lowering.compiled(&values[1].tokens));
             Value::closed(quote!(#pattern.is_match(#text)), Hold::Copy)
         })
     }
 
-    /// A regular expression as `&Regex`: a literal one is compiled once, any other when it changes.
-    pub(super) fn regex(&mut self, pattern: &'a Expr) -> Value {
-        if let ExprKind::Literal(Literal::String(text)) = &pattern.kind {
-            let name = self.cx.patterns.borrow_mut().name(text);
-            return Value::open(quote!(&#name), Hold::Reference);
+    /// The static that holds the compiled form of a literal pattern.
+    pub(super) fn literal_regex(&mut self, pattern: &Expr) -> Option<TokenStream> {
+        match &pattern.kind {
+            ExprKind::Literal(Literal::String(text)) => Some(self.cx.patterns.borrow_mut().name(text)),
+            _ => None,
         }
-        let value = self.lower_borrowed(pattern);
-        self.lift(vec![(value, &pattern.ty)], false, |lowering, values| {
-            let tokens = &values[0].tokens;
-            let compiled = lowering.fallible(quote!(Regex::dynamic(#tokens)), Hold::Owned).tokens;
-            Value::open(quote!(&#compiled), Hold::Reference)
-        })
+    }
+
+    /// A pattern that is known only when the row is there, compiled (and remembered by the runtime).
+    pub(super) fn compiled(&mut self, pattern: &TokenStream) -> TokenStream {
+        self.fallible(quote!(Regex::dynamic(#pattern)), Hold::Owned).tokens
     }
 }
