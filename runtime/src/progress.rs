@@ -133,7 +133,8 @@ impl Board {
             let _ = write!(text, "\n  {name}: {} rows written", grouped(*rows));
         }
         for ((name, reason), (count, first)) in &totals.rejects {
-            let _ = write!(text, "\n  {name}: {} skipped: {reason}; the first: {first}", grouped(*count));
+            let first = first.replace('\n', "\n    ");
+            let _ = write!(text, "\n  {name}: {} skipped: {reason}\n    the first: {first}", grouped(*count));
         }
         for (name, count) in &totals.late {
             let _ = write!(text, "\n  {name}: {} rows came too late and were dropped", grouped(*count));

@@ -66,12 +66,11 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         options: &[
             OptionSpec::required("path", OptionTy::String, "The folder that the files are written to."),
             OptionSpec::optional("compression", OptionTy::Word(&["none", "gzip"]), "none", "How they are compressed."),
-            OptionSpec::optional("partition", OptionTy::Columns, "", "Columns that make subfolders: `dt=2026-01-01/`."),
             OptionSpec::optional(
-                "keep_partition_columns",
-                OptionTy::Bool,
-                "true",
-                "Whether these columns are in the files as well.",
+                "partition",
+                OptionTy::Columns,
+                "",
+                "Columns that make subfolders, `dt=2026-01-01/`; they are in the files as well.",
             ),
             OptionSpec::optional(
                 "roll_size",

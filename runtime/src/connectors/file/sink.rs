@@ -45,9 +45,6 @@ impl<T: Record, F: Format> FileSink<T, F> {
                 JobError::new(format!("the option `partition` names a column `{name}`, which the rows do not have"))
             })
         });
-        if options.boolean("keep_partition_columns")? == Some(false) {
-            return Err(JobError::new("`keep_partition_columns: false` is not available yet"));
-        }
         Ok(FileSink {
             folder: PathBuf::from(options.required_text("path")?),
             gzip: options.word("compression", &["none", "gzip"])? == "gzip",

@@ -164,7 +164,7 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
                 Ok(None) => {}
                 Err(error) => {
                     let position = chunk.base + u64::from(start);
-                    out.reject(error.reason(), || explain(split, position, record, &error))?;
+                    out.reject(kind_of(error.reason()), || explain(split, position, record, &error))?;
                 }
             }
         }
@@ -195,6 +195,11 @@ impl<T: Record, F: Format> FileEmitter<T, F> {
         }
         Ok(true)
     }
+}
+
+/// What records are counted under: the reason without what differs from record to record.
+fn kind_of(reason: &str) -> &str {
+    reason.split_once(" at byte ").map_or(reason, |(kind, _)| kind)
 }
 
 /// `data/a.csv line 3, byte 45: field \`id\`: \`2iii\` is no int64; the line: 2iii,x`
