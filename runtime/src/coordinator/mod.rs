@@ -4,6 +4,8 @@ mod attempt;
 mod checkpointing;
 mod commit;
 mod layout;
+#[cfg(test)]
+mod layout_tests;
 mod manifest;
 mod run;
 mod state;

@@ -68,6 +68,11 @@ pub(crate) async fn run(mut settings: RunSettings, board: Arc<Board>, mut stop: 
             settings.max_parallelism = checkpoint.manifest.max_parallelism;
             if !announced {
                 notice(&format!("{}: resuming from checkpoint {}", settings.job.name, checkpoint.manifest.checkpoint));
+                if checkpoint.manifest.fingerprint != settings.job.fingerprint {
+                    notice(
+                        "the pipeline has changed since then: operators take over the state that was stored under their names",
+                    );
+                }
             }
         }
         announced = true;

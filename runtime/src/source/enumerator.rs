@@ -142,3 +142,48 @@ impl<S: super::Split> SplitEnumerator<S> for StaticEnumerator<S> {
         out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Split;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Part(u8);
+
+    impl Split for Part {
+        fn id(&self) -> String {
+            self.0.to_string()
+        }
+
+        fn encode(&self) -> Vec<u8> {
+            vec![self.0]
+        }
+
+        fn decode(bytes: &[u8]) -> JobResult<Self> {
+            bytes.first().map(|&byte| Part(byte)).ok_or_else(|| crate::JobError::new("empty"))
+        }
+    }
+
+    fn ask(enumerator: &mut StaticEnumerator<Part>, subtask: u32) -> Vec<EnumeratorAction<Part>> {
+        let mut context = EnumeratorContext::new();
+        enumerator.request(subtask, &mut context).unwrap();
+        context.into_actions()
+    }
+
+    #[test]
+    fn splits_go_out_one_by_one_and_come_back_first() {
+        let mut enumerator = StaticEnumerator::new([Part(1), Part(2), Part(3)]);
+        assert_eq!(ask(&mut enumerator, 0), [EnumeratorAction::Assign(0, Part(1))]);
+        assert_eq!(ask(&mut enumerator, 1), [EnumeratorAction::Assign(1, Part(2))]);
+        let stored = enumerator.snapshot();
+        assert_eq!(ask(&mut enumerator, 0), [EnumeratorAction::Assign(0, Part(3))]);
+        assert_eq!(ask(&mut enumerator, 0), [EnumeratorAction::NoMoreSplits(0)]);
+
+        let mut resumed = StaticEnumerator::restore(&stored).unwrap();
+        resumed.add_splits_back(vec![Part(1), Part(2)]);
+        assert_eq!(resumed.unassigned(), 3, "while it has splits, the watermark is held");
+        let order: Vec<_> = (0..3).flat_map(|_| ask(&mut resumed, 0)).collect();
+        assert_eq!(order, [1, 2, 3].map(|part| EnumeratorAction::Assign(0, Part(part))));
+    }
+}

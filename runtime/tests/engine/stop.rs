@@ -48,6 +48,27 @@ fn stopped_and_gone_on_with_at_other_parallelisms() {
     setup.check();
 }
 
+/// C75: a damaged checkpoint is never a reason to start from the beginning unasked.
+#[test]
+fn a_damaged_checkpoint_stops_the_start_until_fresh_is_asked_for() {
+    let setup = Setup::new(60_000, 1);
+    let checkpoints = setup.path("checkpoints");
+    let more = ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "1h", "--rate", "20000"];
+    let mut child = start(&setup.args(&more));
+    wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
+    terminate(&child);
+    assert!(child.wait().unwrap().success());
+    let folder = std::fs::read_dir(&checkpoints).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    let manifest = folder.join("manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, text.replace("\"counts\"", "\"Counts\"")).unwrap();
+    let before = output(&setup.out());
+    assert_eq!(setup.run(&more), 1);
+    assert_eq!(output(&setup.out()), before, "nothing was touched");
+    assert_eq!(setup.run(&["--checkpoint-dir", &checkpoints, "--fresh", "--replace"]), 0);
+    setup.check();
+}
+
 fn staged(setup: &Setup) -> bool {
     let staging = std::fs::read_dir(setup.out()).into_iter().flatten().flatten().map(|entry| entry.path());
     let staging = staging.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".millstream-")));

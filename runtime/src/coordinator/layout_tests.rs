@@ -1,0 +1,88 @@
+//! Wiring and dealing out.
+
+use super::layout::{deal, wire};
+use super::manifest::{ChainEntry, SubtaskEntry};
+use super::state::{Part, StateEntry};
+use crate::error::JobError;
+use crate::job::{ChainSpec, ExchangeKind, InputSpec};
+
+fn chain(name: &'static str, uids: &'static [&'static str], inputs: Vec<InputSpec>) -> ChainSpec {
+    ChainSpec {
+        name,
+        uids,
+        parallelism: None,
+        slot_group: "default",
+        inputs,
+        build: |_| Err(JobError::new("not built here")),
+        source: None,
+    }
+}
+
+fn chains() -> Vec<ChainSpec> {
+    let from_a = |edge, exchange| InputSpec { from: 0, edge, exchange };
+    vec![
+        chain("a", &["a/source/0"], vec![]),
+        chain("b", &["b/where/0"], vec![from_a(0, ExchangeKind::Forward)]),
+        chain(
+            "c",
+            &["c/aggregate/0"],
+            vec![from_a(1, ExchangeKind::Hash), InputSpec { from: 1, edge: 2, exchange: ExchangeKind::Forward }],
+        ),
+    ]
+}
+
+#[test]
+fn forward_goes_straight_and_everything_else_to_all() {
+    let wiring = wire(&chains(), &[2, 2, 3]).unwrap();
+    let channels = |chain: usize, subtask: usize| (wiring[chain][subtask].senders.len(), wiring[chain][subtask].receivers.len());
+    assert_eq!(channels(0, 0), (1 + 3, 0), "one straight to b, three to c");
+    assert_eq!(channels(1, 1), (3, 1), "b to c: the parallelism differs, so rows are dealt to all");
+    assert_eq!(channels(2, 0), (0, 2 + 2));
+    let edges: Vec<_> = wiring[0][1].outputs.iter().map(|output| (output.edge, output.channels.clone())).collect();
+    assert_eq!(edges, [(0, 0..1), (1, 1..4)]);
+    let inputs: Vec<_> = wiring[2][2].receivers.iter().map(|(input, _)| *input).collect();
+    assert_eq!(inputs, [0, 0, 1, 1]);
+}
+
+fn entry(uid: &str, state: &str, subtask: u32, part: Part) -> StateEntry {
+    StateEntry { uid: uid.into(), state: state.into(), schema: "int64".into(), subtask, part }
+}
+
+fn old(name: &str, finished: &[bool], watermarks: &[i64]) -> ChainEntry {
+    let subtasks = finished.iter().zip(watermarks).map(|(&finished, &watermark)| SubtaskEntry { finished, watermark });
+    ChainEntry { name: name.into(), subtasks: subtasks.collect() }
+}
+
+#[test]
+fn state_follows_its_key_group_and_items_stay_or_are_dealt() {
+    let entries = || {
+        let mut entries: Vec<_> =
+            (0..8_u16).map(|group| entry("c/aggregate/0", "windows", 0, Part::Group(group, vec![1]))).collect();
+        entries.extend((0..4).map(|subtask| entry("c/aggregate/0", "list", subtask, Part::Item(vec![2]))));
+        entries.push(entry("a/source/0", "#splits", 0, Part::Item(vec![3])));
+        entries
+    };
+    let finished = [old("c", &[true, false, true, true], &[5, 3, 9, i64::MAX])];
+    let same = deal(&chains(), &[1, 1, 4], 8, &finished, entries()).unwrap();
+    assert_eq!(same.own.len(), 1, "splits go to the enumerator");
+    let state = |dealt: &super::layout::Dealt, subtask: usize| {
+        let operator = dealt.states[2][subtask].operator("c/aggregate/0").unwrap();
+        let groups: Vec<_> = operator.keyed("windows", "int64").unwrap().iter().map(|(group, _)| *group).collect();
+        (groups, operator.list("list", "int64").unwrap().len())
+    };
+    for subtask in 0..4 {
+        let first = u16::try_from(subtask * 2).unwrap();
+        assert_eq!(state(&same, subtask), (vec![first, first + 1], 1));
+    }
+    assert!(same.subtasks[2][0].finished && !same.subtasks[2][1].finished);
+    let fewer = deal(&chains(), &[1, 1, 2], 8, &finished, entries()).unwrap();
+    assert_eq!(state(&fewer, 0), (vec![0, 1, 2, 3], 2));
+    assert_eq!(fewer.subtasks[2][1], SubtaskEntry { finished: false, watermark: 3 }, "as far as the slowest was");
+}
+
+#[test]
+fn state_without_an_operator_is_refused() {
+    let lost = vec![entry("d/aggregate/0", "windows", 0, Part::Item(vec![]))];
+    let error = deal(&chains(), &[1, 1, 1], 8, &[], lost).unwrap_err();
+    assert!(error.message().contains("`d/aggregate/0`") && error.message().contains("--fresh"), "{error}");
+}
