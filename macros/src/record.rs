@@ -237,3 +237,79 @@ fn json_string(name: &str) -> String {
     }
     out + "\""
 }
+
+#[cfg(test)]
+mod tests {
+    use super::derive;
+
+    fn error(input: syn::DeriveInput) -> String {
+        derive(&input).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused() {
+        use syn::parse_quote as item;
+        assert_eq!(
+            error(item!(
+                enum A {
+                    B,
+                }
+            )),
+            "a record is a struct with named fields"
+        );
+        assert_eq!(
+            error(item!(
+                struct A(i64);
+            )),
+            "a record has named fields: they are the names of its columns"
+        );
+        assert_eq!(
+            error(item!(
+                struct A<T> {
+                    a: T,
+                }
+            )),
+            "a record has no type parameters: its columns have fixed types"
+        );
+        let twice = item!(
+            struct A {
+                #[flow(name = "b")]
+                a: i64,
+                b: i64,
+            }
+        );
+        assert_eq!(error(twice), "two columns are called `b` in the outside data");
+        let unit = item!(
+            struct A {
+                #[flow(unit = "m")]
+                a: Timestamp,
+            }
+        );
+        assert_eq!(error(unit), "unknown unit `m`: use \"s\", \"ms\", \"us\" or \"ns\"");
+        let attribute = item!(
+            struct A {
+                #[flow(nane = "x")]
+                a: i64,
+            }
+        );
+        assert_eq!(error(attribute), "unknown attribute `nane`: known are `name = \"..\"`, `unit = \"..\"` and `event_time`");
+        assert_eq!(
+            error(item!(
+                struct A {
+                    #[flow(name = "x", name = "y")]
+                    a: i64,
+                }
+            )),
+            "`name` is given twice"
+        );
+        assert!(
+            derive(&item!(
+                struct A {
+                    #[flow(event_time)]
+                    r#type: i64,
+                }
+            ))
+            .is_ok()
+        );
+    }
+}

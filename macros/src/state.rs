@@ -139,3 +139,20 @@ fn enumeration(data: &syn::DataEnum) -> Result<(TokenStream, TokenStream, TokenS
         quote!(::std::string::String::from("enum(") + &[#(#schema),*].join("|") + ")"),
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::derive;
+
+    #[test]
+    fn what_has_no_values_is_refused() {
+        let error = |input| derive(&input).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(
+            error(syn::parse_quote!(
+                enum A {}
+            )),
+            "an enum without variants has no values to store"
+        );
+        assert_eq!(error(syn::parse_quote!(union A { a: i64, b: u64 })), "state is a struct or an enum");
+    }
+}

@@ -250,3 +250,82 @@ fn derived_state_comes_back() {
     assert_eq!(Shape::schema(), "enum(Nothing()|Pair(int64,string)|Named{a:bool?})");
     assert_eq!(Generic::<Str>::schema(), "(list<string>,uint8)");
 }
+
+/// C07: a moment that is null, missing or no moment stops the row, names field and value, and takes nobody else's.
+#[test]
+fn a_broken_time_is_named() {
+    #[derive(Clone, Debug, PartialEq, Record)]
+    struct Reading {
+        id: i64,
+        ts: Timestamp,
+    }
+    let results: Vec<_> = [
+        r#"{"id":1,"ts":"2024-05-01T00:00:01Z"}"#,
+        r#"{"id":2,"ts":null}"#,
+        r#"{"id":3}"#,
+        r#"{"id":4,"ts":"yesterday"}"#,
+        r#"{"id":5,"ts":"2024-05-01T00:00:02Z"}"#,
+    ]
+    .into_iter()
+    .map(|line| json::<Reading>(line).map(|reading| reading.ts.to_string()).map_err(|error| error.to_string()))
+    .collect();
+    assert_eq!(
+        results,
+        [
+            Ok("2024-05-01T00:00:01Z".to_owned()),
+            Err("field `ts`: `null` is not allowed: the column may not be null".to_owned()),
+            Err("field `ts`: is missing, and the column may not be null".to_owned()),
+            Err("field `ts`: `\"yesterday\"` is not a timestamp like 2026-03-15T07:59:20.030Z".to_owned()),
+            Ok("2024-05-01T00:00:02Z".to_owned()),
+        ]
+    );
+}
+
+#[test]
+fn strings_with_escapes_anywhere() {
+    for length in 0..20 {
+        for escape in [r"\\", r#"\""#, r"\n\t\r\b\f\/", r"\u00e9", r"\ud83e\udd80", "é", r"\\\\\\", ""] {
+            let text = format!("\"{}{escape}{escape}{}\"", "a".repeat(length), "é".repeat(length));
+            assert_eq!(JsonReader::new(&text).string().unwrap(), serde_json::from_str::<String>(&text).unwrap(), "{text}");
+            let mut skipped = JsonReader::new(&text);
+            skipped.skip_value().unwrap();
+            skipped.end().unwrap();
+        }
+        for broken in [r"\", r"\x", r"\u12", r"\ud83e", r"\udd80\ud83e"] {
+            let text = format!("\"{}{broken}\"", "a".repeat(length));
+            assert!(JsonReader::new(&text).string().is_err() && serde_json::from_str::<String>(&text).is_err(), "{text}");
+        }
+    }
+}
+
+/// C45: the rows of the case as they stand.
+#[test]
+fn coercions_of_the_case() {
+    #[derive(Clone, Debug, PartialEq, Record)]
+    struct Inner {
+        x: Option<Json>,
+    }
+    #[derive(Clone, Debug, PartialEq, Record)]
+    struct Outer {
+        id: i64,
+        i: Option<i32>,
+        o: Option<Inner>,
+        d: f64,
+    }
+    let x = |row: &Outer| row.o.as_ref().and_then(|o| o.x.as_ref()).map(|x| x.as_str().to_owned());
+    let first: Outer = json(r#"{"id":9007199254740993,"i":1,"o":{"x":null},"d":0.1}"#).unwrap();
+    assert_eq!((first.id, first.i, x(&first), first.d), (9_007_199_254_740_993, Some(1), None, 0.1));
+    let second: Outer = json(r#"{"id":"9223372036854775807","i":1.0,"o":null,"d":1e2}"#).unwrap();
+    assert_eq!((second.id, second.i, x(&second), second.d), (i64::MAX, Some(1), None, 100.0));
+    let fourth: Outer = json(r#"{"id":5,"id":6,"i":1,"o":{"x":{"y":1}},"d":-0.0}"#).unwrap();
+    assert_eq!((fourth.id, x(&fourth).as_deref()), (6, Some(r#"{"y":1}"#)));
+    for (text, expected) in [
+        (r#"{"id":1.9,"i":2147483648,"o":{},"d":"0.1"}"#, "field `id`: `1.9` has a fraction, but the column is an integer"),
+        (r#"{"id":1,"i":2147483648,"o":{},"d":"0.1"}"#, "field `i`: `2147483648` is out of range for int32"),
+        (r#"{"id":7,"i":true,"o":{},"d":1}"#, "field `i`: `true` is not a number"),
+        (r#"{"id":7,"o":[1],"d":1}"#, "field `o`: `[1]` is not an object"),
+        (r#"{"id":7,"d":1e400}"#, "field `d`: `1e400` is out of range"),
+    ] {
+        assert_eq!(json::<Outer>(text).unwrap_err().to_string(), expected);
+    }
+}

@@ -167,3 +167,34 @@ fn options_are_checked() {
     );
     assert_eq!(error(Options::new().with("null", "a,b")), "the option `null` cannot contain delimiters, quotes or line breaks");
 }
+
+/// C50: what groups as one is one, from the file on: -0.0, 0.0 and 1e-400; all spellings of NaN; null.
+#[test]
+fn floats_that_are_one_key() {
+    #[derive(Clone, Debug, PartialEq, Record)]
+    struct Point {
+        id: i64,
+        x: Option<f64>,
+    }
+    let rows: Vec<Point> = read(&CsvFormat::default(), "id,x\n1,0.0\n2,-0.0\n3,NaN\n4,NaN\n5,nan\n6,\n7,1e-400\n").unwrap();
+    let mut groups = std::collections::BTreeMap::<Option<FloatKey<f64>>, Vec<i64>>::new();
+    for row in rows {
+        groups.entry(row.x.map(FloatKey::new)).or_default().push(row.id);
+    }
+    assert_eq!(groups.into_values().collect::<Vec<_>>(), [vec![6], vec![1, 2, 7], vec![3, 4, 5]]);
+}
+
+/// C36: the byte order mark, the quoted name and the carriage return leave no trace.
+#[test]
+fn the_file_from_a_spreadsheet() {
+    #[derive(Clone, Debug, PartialEq, Record)]
+    struct Named {
+        id: i64,
+        #[flow(name = "na,me")]
+        name: Str,
+    }
+    let file = "\u{feff}\"id\",\"na,me\"\r\n1,\"x\"\r\n";
+    let skip = crate::formats::byte_order_mark(file.as_bytes()).unwrap();
+    let rows: Vec<Named> = read(&CsvFormat::default(), &file[skip..]).unwrap();
+    assert_eq!(rows, [Named { id: 1, name: "x".into() }]);
+}

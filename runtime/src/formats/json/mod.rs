@@ -6,6 +6,8 @@ mod compact;
 mod format;
 #[cfg(feature = "engine")]
 mod reader;
+#[cfg(all(test, feature = "engine"))]
+mod speed;
 #[cfg(feature = "engine")]
 mod writer;
 
