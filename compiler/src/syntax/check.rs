@@ -43,7 +43,9 @@ pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diag
     let patch = |patched: &mut Vec<u8>, range: Range<usize>, with: &[u8]| {
         if let Some(place) = patched.get_mut(range.start - piece.body.start..range.end - piece.body.start) {
             place.fill(b' ');
-            place[..with.len()].copy_from_slice(with);
+            if let Some(start) = place.get_mut(..with.len()) {
+                start.copy_from_slice(with);
+            }
         }
     };
     let around = split.tokens[piece.tokens.clone()].iter().filter(|token| token.kind == TokenKind::BlockComment);

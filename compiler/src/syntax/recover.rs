@@ -105,6 +105,9 @@ pub(super) fn part(builder: &mut Builder<'_>, rule: Rule, text: &str, save: &mut
     if let Ok(pairs) = FlowParser::parse(rule, text) {
         return each(builder, pairs, save);
     }
+    if builder.diagnostics.len() >= MAX_REPORTED {
+        return;
+    }
     report(builder, rule, text);
     if rule == Rule::stage_only
         && let Ok(pairs) = FlowParser::parse(Rule::stage_head, text)

@@ -19,7 +19,7 @@ pub fn expr(value: &Expr) -> String {
         ExprKind::Timestamp(micros) => format!("@{micros}us"),
         ExprKind::Date(days) => format!("@{days}d"),
         ExprKind::Size(bytes) => format!("{bytes}B"),
-        ExprKind::Name(text) => text.clone(),
+        ExprKind::Name(text) => super::quoted(text),
         ExprKind::Env(text) => format!("${text}"),
         ExprKind::Field { base, field, safe } => format!("{}{}{}", expr(base), if *safe { "?." } else { "." }, name(field)),
         ExprKind::Index { base, index } => format!("{}[{}]", expr(base), expr(index)),

@@ -226,8 +226,11 @@ impl Out {
 
 /// A name, in backticks where it would not be one without.
 fn name(name: &Name) -> String {
-    let mut characters = name.text.chars();
-    let plain = characters.next().is_some_and(millstream_grammar::tokens::is_word_start)
-        && characters.all(millstream_grammar::tokens::is_word);
-    if plain { name.text.clone() } else { format!("`{}`", name.text) }
+    quoted(&name.text)
+}
+
+fn quoted(text: &str) -> String {
+    use millstream_grammar::{FlowParser, Parser, Rule};
+    let plain = FlowParser::parse(Rule::name, text).is_ok_and(|pairs| pairs.as_str().len() == text.len());
+    if plain { text.to_string() } else { format!("`{text}`") }
 }
