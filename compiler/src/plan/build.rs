@@ -98,10 +98,16 @@ impl Builder<'_> {
         if hints.parallelism.is_none() {
             hints.parallelism = match required_keys(&node.operation) {
                 Some(keys) => keys.is_empty().then_some(1),
+                None if matches!(node.operation, Operation::Final) && self.has_no_key(inputs) => Some(1),
                 None => self.inherited_parallelism(&node.operation, inputs),
             };
         }
         hints
+    }
+
+    /// Nothing tells the rows of these tables apart that an exchange could go by.
+    fn has_no_key(&self, inputs: &[Input]) -> bool {
+        inputs.iter().any(|input| row_key(self.graph.output_type(input.producer, input.port)).is_empty())
     }
 
     fn inherited_parallelism(&self, operation: &Operation, inputs: &[Input]) -> Option<u32> {
@@ -129,6 +135,21 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether rows of this table are where its maker put them, by the key that the table still has.
+    fn comes_by_key(&self, mut vertex: VertexId, rows: &StreamType) -> bool {
+        let Changelog::Table { key: Some(key) } = &rows.changelog else { return false };
+        loop {
+            let operation = &self.graph.vertex(vertex).operation;
+            if let Some(keys) = required_keys(operation) {
+                return keys.len() == key.len();
+            }
+            match self.graph.inputs(vertex).as_slice() {
+                [(producer, edge)] if edge.exchange == Exchange::Forward => vertex = *producer,
+                _ => return false,
+            }
+        }
+    }
+
     fn exchange(&self, operation: &Operation, parallelism: Option<u32>, input: &Input) -> Exchange {
         if let Some(keys) = required_keys(operation) {
             return Exchange::Hash(keys);
@@ -137,6 +158,12 @@ impl Builder<'_> {
         let rows = self.graph.output_type(input.producer, input.port);
         if matches!(rows.changelog, Changelog::Append) {
             return input.hint.clone().unwrap_or(Exchange::Forward);
+        }
+        if matches!(operation, Operation::Final) {
+            // It keeps state by the key of the table, so rows must come by exactly that key.
+            let is_beside = input.hint.is_none() && producer.hints.parallelism == parallelism;
+            let comes_by_key = is_beside && self.comes_by_key(input.producer, rows);
+            return if comes_by_key { Exchange::Forward } else { Exchange::Hash(row_key(rows)) };
         }
         // A table: its changes may go forward only side by side with those of the same key.
         match &input.hint {
@@ -171,8 +198,9 @@ fn required_keys(operation: &Operation) -> Option<Vec<Expr>> {
 fn row_key(rows: &StreamType) -> Vec<Expr> {
     let fields = rows.schema.fields.iter();
     match &rows.changelog {
-        Changelog::Table { key: Some(key) } => fields
-            .filter(|field| key.contains(&field.name))
+        Changelog::Table { key: Some(key) } => key
+            .iter()
+            .filter_map(|column| rows.schema.field(column))
             .map(|field| Expr::column(field.name.clone(), field.ty.clone()))
             .collect(),
         _ => {

@@ -1,7 +1,9 @@
 //! `final`: the rows of a table that stand when the input has ended.
 //!
-//! [`Final`] knows the key: state is key → row, a row replaces the one of its key. [`FinalBag`] does not: state is row →
-//! how many times it stands.
+//! [`Final`] knows the key: state is key → row, a row replaces the one of its key. [`FinalBag`] does not: state is what the
+//! exchange before it goes by → rows, and how often each stands.
+
+use std::marker::PhantomData;
 
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
@@ -76,34 +78,35 @@ where
     }
 }
 
-/// The rows of a table without a known key, at the end of the input. Runs in one copy, or behind an exchange by
-/// [`row_key`], so that changes of a row meet.
-pub struct FinalBag<T> {
-    /// Encoded rows. Below zero: taken back before it was added.
-    state: KeyedState<Vec<u8>, i64>,
+/// The rows of a table without a known key, at the end of the input.
+pub struct FinalBag<T, K, RouteOf> {
+    route_of: RouteOf,
+    state: KeyedState<K, Vec<Standing>>,
     buffer: Vec<u8>,
-    row: std::marker::PhantomData<fn() -> T>,
+    row: PhantomData<fn() -> T>,
 }
 
-/// The whole row as a key.
-pub fn row_key<T: State>(row: &T) -> Result<Vec<u8>, EvalError> {
-    Ok(crate::state::encode_to_vec(row))
-}
+/// An encoded row, and how often it stands. Below zero: taken back before it was added.
+type Standing = (Vec<u8>, i64);
 
-impl<T: State> FinalBag<T> {
-    /// Of any table.
-    pub fn new() -> Self {
-        FinalBag { state: KeyedState::new("rows"), buffer: Vec::new(), row: std::marker::PhantomData }
+impl<T, K, RouteOf> FinalBag<T, K, RouteOf>
+where
+    T: State,
+    K: Key,
+    RouteOf: Fn(&T) -> Result<K, EvalError>,
+{
+    /// Of the table whose changes come through an exchange by `route_of`, so that all changes of a row meet.
+    pub fn new(route_of: RouteOf) -> Self {
+        FinalBag { route_of, state: KeyedState::new("rows"), buffer: Vec::new(), row: PhantomData }
     }
 }
 
-impl<T: State> Default for FinalBag<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T: State> Operator<Change<T>> for FinalBag<T> {
+impl<T, K, RouteOf> Operator<Change<T>> for FinalBag<T, K, RouteOf>
+where
+    T: State,
+    K: Key,
+    RouteOf: Fn(&T) -> Result<K, EvalError> + Send,
+{
     type Out = T;
 
     fn open(&mut self, context: &OperatorContext) {
@@ -111,19 +114,29 @@ impl<T: State> Operator<Change<T>> for FinalBag<T> {
     }
 
     fn process(&mut self, change: Change<T>, _out: &mut impl Collector<T>) -> Result<(), Failure> {
+        let key = (self.route_of)(&change.row)?;
         self.buffer.clear();
         change.row.encode(&mut self.buffer);
-        let slot = self.state.slot(&self.buffer)?;
+        let slot = self.state.slot(&key)?;
         let step = if change.kind.adds() { 1 } else { -1 };
-        match self.state.place(slot, &self.buffer) {
+        match self.state.place(slot, &key) {
             Place::Occupied(mut place) => {
-                *place.value() += step;
-                if *place.value() == 0 {
+                let standing = place.value();
+                match standing.iter_mut().position(|(row, _)| *row == self.buffer) {
+                    None => standing.push((self.buffer.clone(), step)),
+                    Some(index) => {
+                        standing[index].1 += step;
+                        if standing[index].1 == 0 {
+                            standing.swap_remove(index);
+                        }
+                    }
+                }
+                if standing.is_empty() {
                     place.remove();
                 }
             }
             Place::Vacant(place) => {
-                place.insert(self.buffer.clone(), step);
+                place.insert(key, vec![(self.buffer.clone(), step)]);
             }
         }
         Ok(())
@@ -131,10 +144,9 @@ impl<T: State> Operator<Change<T>> for FinalBag<T> {
 
     fn finish(&mut self, out: &mut impl Collector<T>) -> Result<(), Failure> {
         for table in 0..self.state.tables().tables() {
-            for entry in self.state.tables_mut().drain(table) {
-                for _ in 0..entry.value {
-                    let row = decode_from_slice(&entry.key).map_err(|error| JobError::new(error.to_string()))?;
-                    out.emit(row)?;
+            for (row, count) in self.state.tables_mut().drain(table).flat_map(|entry| entry.value) {
+                for _ in 0..count {
+                    out.emit(decode_from_slice(&row).map_err(|error| JobError::new(error.to_string()))?)?;
                 }
             }
         }

@@ -21,7 +21,7 @@ pub use count_window::{CountWindow, SlidingCountWindow};
 pub use dedup_table::{DedupFinal, DedupTable, by_arrival};
 pub use explode::Explode;
 pub use filter::Filter;
-pub use final_rows::{Final, FinalBag, row_key};
+pub use final_rows::{Final, FinalBag};
 pub use keep_first::KeepFirst;
 pub use keep_first_by_time::KeepFirstByTime;
 pub use project::Project;

@@ -157,6 +157,7 @@ proptest! {
         check(|| TableAggregate::over_changes(Collect), &changes);
         check(|| FinalAggregate::over_changes(Collect), &changes);
         check(|| Final::new(|row: &Row| Ok(row.key)), &changes);
+        check(|| FinalBag::new(|row: &Row| Ok(row.key)), &changes);
     }
 
     #[test]

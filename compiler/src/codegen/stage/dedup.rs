@@ -29,7 +29,7 @@ impl<'a> Stage<'a> {
         if dedup.emit != Emit::Append || dedup.time.is_some() {
             self.cx.types.borrow_mut().keep_in_state(self.input.schema);
         }
-        let within = dedup.within.filter(|_| dedup.emit != Emit::Final).map(|micros| {
+        let within = dedup.within.map(|micros| {
             let micros = literal::micros(micros);
             quote!(.within(#micros))
         });

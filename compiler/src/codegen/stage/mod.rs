@@ -8,7 +8,7 @@ mod sink;
 mod source;
 mod table;
 
-use millstream_runtime::graph::{Changelog, JobVertex, Operation, Port, VertexId};
+use millstream_runtime::graph::{Changelog, Exchange, Expr, JobVertex, Operation, Port, VertexId};
 use proc_macro2::TokenStream;
 
 use super::closure::Rows;
@@ -24,6 +24,8 @@ pub(super) struct Stage<'a> {
     pub(super) vertex: &'a JobVertex,
     /// The rows of its (first) input.
     pub(super) input: Rows<'a>,
+    /// What its input is distributed by, where it is.
+    pub(super) route: Vec<&'a Expr>,
     /// The rows that it makes.
     pub(super) output: Rows<'a>,
     /// The stage that takes late rows.
@@ -40,11 +42,16 @@ pub(super) struct Template {
 
 impl<'a> Stage<'a> {
     pub(super) fn new(cx: &'a Context<'a>, id: VertexId, late: Option<TokenStream>) -> Self {
-        let input = match cx.job.inputs(id).first() {
+        let edges = cx.job.inputs(id);
+        let input = match edges.first() {
             Some((producer, edge)) => rows(cx, *producer, edge.port),
             None => rows(cx, id, Port::Main),
         };
-        Stage { cx, vertex: cx.job.vertex(id), input, output: rows(cx, id, Port::Main), late }
+        let route = match edges.first().map(|(_, edge)| &edge.exchange) {
+            Some(Exchange::Hash(keys)) => keys.iter().collect(),
+            _ => Vec::new(),
+        };
+        Stage { cx, vertex: cx.job.vertex(id), input, route, output: rows(cx, id, Port::Main), late }
     }
 
     /// The operator of a vertex; None for those that leave rows as they are (a union, hints).

@@ -10,8 +10,8 @@ impl<'a> Stage<'a> {
     pub(super) fn last_rows(&self) -> TokenStream {
         self.cx.types.borrow_mut().keep_in_state(self.input.schema);
         let Some(columns) = self.input.key else {
-            let row = self.cx.row(self.input.schema);
-            return quote!(FinalBag::<#row>::new());
+            let route = self.key_closure(&self.route);
+            return quote!(FinalBag::new(#route));
         };
         let schema = self.input.schema;
         let parts: Vec<TokenStream> = columns

@@ -35,6 +35,11 @@ fn fuse(graph: &mut JobGraph, failure: &Failure, id: VertexId) -> bool {
             _ => {}
         }
     }
+    graph.for_each_edge_mut(|_, to, edge| {
+        if to == id {
+            edge.exchange = Exchange::Forward;
+        }
+    });
     rewire::remove_identity(graph, id);
     true
 }
@@ -46,7 +51,8 @@ fn path_to_maker(graph: &JobGraph, failure: &Failure, id: VertexId) -> Option<Ve
     loop {
         let (producer, edge) = rewire::only_producer(graph, vertex)?;
         rewire::only_consumer(graph, producer)?;
-        if edge.exchange != Exchange::Forward {
+        // Behind a fused `final` rows are no changes any more: where they go does not matter.
+        if edge.exchange != Exchange::Forward && !(vertex == id && matches!(edge.exchange, Exchange::Hash(_))) {
             return None;
         }
         path.push(producer);
