@@ -82,19 +82,22 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<()> {
         ended.unwrap_or_else(|error| Err(JobError::new(format!("the coordinator panicked: {error}"))))
     });
     drop(ticker);
-    runtime.shutdown_background();
-    let how = match result? {
-        RunEnd::Finished => "done".to_owned(),
+    let (how, leftover) = match result? {
+        RunEnd::Finished(leftover) => ("done".to_owned(), Some(leftover)),
         RunEnd::Stopped(Some(directory)) => {
-            format!("stopped with a checkpoint in `{directory}`; the same command goes on from there; ran")
+            (format!("stopped with a checkpoint in `{directory}`; the same command goes on from there; ran"), None)
         }
         RunEnd::Stopped(None) => {
-            "stopped; without checkpoints it cannot be resumed, what it had written is there; ran".to_owned()
+            ("stopped; without checkpoints it cannot be resumed, what it had written is there; ran".to_owned(), None)
         }
     };
     if !quiet {
         notice(&board.summary(name, &how));
     }
+    if let Some(leftover) = leftover {
+        runtime.block_on(leftover.remove());
+    }
+    runtime.shutdown_background();
     Ok(())
 }
 

@@ -17,7 +17,6 @@ use super::storage::{Checkpoint, CheckpointStore};
 use crate::chain::{BuildContext, ChainBuilder, SPLITS, SinkRegistry};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
-use crate::notice::notice;
 use crate::operator::RestoredState;
 use crate::progress::Board;
 use crate::sink::COMMITTABLES;
@@ -237,12 +236,6 @@ impl<'a> Attempt<'a> {
             return Ok(AttemptEnd::Stopped(id));
         }
         self.queue.finish().await?;
-        if let Some(store) = &self.store
-            && let Err(error) = store.clear().await
-        {
-            // The output is complete. Failing now would only run the job again.
-            notice(&format!("warning: the job is done, but its checkpoints are still there: {error}"));
-        }
         Ok(AttemptEnd::Finished)
     }
 

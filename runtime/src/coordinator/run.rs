@@ -34,11 +34,27 @@ pub(crate) struct RunSettings {
 }
 
 /// How a run ended well.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum RunEnd {
-    Finished,
+    /// With what is left to do at the very end, so that a process that dies before it is resumed to the same end.
+    Finished(Leftover),
     /// Stopped on request. With the directory of the checkpoint to resume from, where there is one.
     Stopped(Option<String>),
+}
+
+/// The checkpoints of a run that is done.
+#[derive(Debug)]
+pub(crate) struct Leftover(Option<Arc<CheckpointStore>>);
+
+impl Leftover {
+    pub(crate) async fn remove(self) {
+        if let Some(store) = self.0
+            && let Err(error) = store.clear().await
+        {
+            // The output is complete. Failing now would only run the job again.
+            notice(&format!("warning: the job is done, but its checkpoints are still there: {error}"));
+        }
+    }
 }
 
 /// Runs the job.
@@ -83,7 +99,7 @@ pub(crate) async fn run(mut settings: RunSettings, board: Arc<Board>, mut stop: 
                 Err(error) => Err(error),
             };
         let error = match outcome {
-            Ok(AttemptEnd::Finished) => return Ok(RunEnd::Finished),
+            Ok(AttemptEnd::Finished) => return Ok(RunEnd::Finished(Leftover(store))),
             Ok(AttemptEnd::Stopped(_)) => {
                 return Ok(RunEnd::Stopped(store.map(|store| store.directory().display().to_string())));
             }
