@@ -1,4 +1,4 @@
-//! `greatest`, `least`, `nullif`, `if_null`
+//! `greatest`, `least`, `clamp`, `nullif`
 
 use super::FunctionSpec;
 
@@ -23,9 +23,9 @@ pub(super) const SPECS: &[FunctionSpec] = &[
     ),
     FunctionSpec::new(
         "choice",
-        "if_null(value: T?, otherwise: T) -> T",
-        "The value, or the other one if it is null. The same as `value ?? otherwise`.",
-        &[("if_null(null, 5)", "5")],
+        "clamp(value: O, low: O, high: O) -> O",
+        "The value, but not below `low` and not above `high`. If `low` is above `high`, `high`.",
+        &[("clamp(7, 0, 5)", "5"), ("clamp(-1.5, 0.0, 5.0)", "0.0")],
     ),
 ];
 
@@ -115,10 +115,11 @@ mod engine {
         if value.same(&unwanted) { None } else { Some(value.owned()) }
     }
 
-    /// The value, or the other one if it is null.
+    /// The value between two bounds.
     #[inline]
-    pub fn if_null<T: Held>(value: Option<T>, otherwise: T) -> T::Owned {
-        value.unwrap_or(otherwise).owned()
+    pub fn clamp<T: Held + Compare>(value: T, low: T, high: T) -> T::Owned {
+        let value = if value.compare(&low).is_lt() { low } else { value };
+        if value.compare(&high).is_gt() { high.owned() } else { value.owned() }
     }
 
     #[test]
@@ -126,6 +127,7 @@ mod engine {
         assert_eq!((greatest(&[1, 3, 2]), least(&["b", "a"]), greatest(&[Decimal::<3, 1>(5)])), (3, "a".into(), Decimal(5)));
         assert!(greatest(&[1.0, f64::NAN]).is_nan());
         assert_eq!((nullif("-", "-"), nullif(5, 0), nullif(f64::NAN, f64::NAN)), (None, Some(5), None));
-        assert_eq!((if_null(None, 5), if_null(Some("a"), "b")), (5, "a".into()));
+        assert_eq!((clamp(7, 0, 5), clamp(-1, 0, 5), clamp(3, 0, 5), clamp(3, 5, 0)), (5, 0, 3, 0));
+        assert_eq!(clamp("m", "a", "f"), "f");
     }
 }

@@ -21,7 +21,7 @@ pub(super) const SPECS: &[FunctionSpec] = &[
         "time",
         "date_trunc(time: timestamp, unit: string) -> timestamp",
         "The start of the unit in which a moment lies, in UTC.\n\nUnits: microsecond, millisecond, second, minute, hour, day, week (from Monday), month, quarter, year.",
-        &[("date_trunc(@2026-03-15T07:59:20Z, \"hour\")", "@2026-03-15T07:00:00Z"), ("date_trunc(@2026-03-15T07:59:20Z, \"month\")", "@2026-03-01")],
+        &[("date_trunc(@2026-03-15T07:59:20Z, \"hour\")", "@2026-03-15T07:00:00Z"), ("date_trunc(@2026-03-15T07:59:20Z, \"month\")", "cast(@2026-03-01, timestamp)")],
     )
     .fallible(),
     FunctionSpec::new("time", "make_date(year: int64, month: int64, day: int64) -> date?", "The date of a year, a month and a day; null if there is no such day.", &[("make_date(2026, 2, 30)", "null")]),
@@ -29,7 +29,33 @@ pub(super) const SPECS: &[FunctionSpec] = &[
         "time",
         "add_months(time: timestamp, months: int64) -> timestamp",
         "The moment this many months later; where that month is shorter, its last day.",
-        &[("add_months(@2026-01-31, 1)", "@2026-02-28")],
+        &[("cast(add_months(@2026-01-31, 1), date)", "@2026-02-28")],
+    )
+    .fallible(),
+    FunctionSpec::new(
+        "time",
+        "months_between(start: timestamp, end: timestamp) -> int64",
+        "The whole months from `start` to `end`; negative where `end` is earlier. A month is whole when its day and time have come.",
+        &[("months_between(@2026-01-31, @2026-03-30)", "1"), ("months_between(@2026-03-15, @2025-03-15)", "-12")],
+    ),
+    FunctionSpec::new(
+        "time",
+        "days_between(start: date, end: date) -> int64",
+        "The days from `start` to `end`; negative where `end` is earlier.",
+        &[("days_between(@2026-02-28, @2026-03-01)", "1")],
+    ),
+    FunctionSpec::new(
+        "time",
+        "last_day(time: timestamp) -> date",
+        "The last day of the month.",
+        &[("last_day(@2024-02-10)", "@2024-02-29")],
+    ),
+    FunctionSpec::new(
+        "time",
+        "time_bucket(time: timestamp, size: duration) -> timestamp",
+        "The start of the piece of time in which the moment lies, where time is cut into pieces of this size from 1970-01-01 on: \
+         the start of its tumbling window.",
+        &[("time_bucket(@2026-03-15T07:59:20Z, 15m)", "@2026-03-15T07:45:00Z")],
     )
     .fallible(),
 ];
@@ -39,7 +65,7 @@ pub use engine::*;
 
 #[cfg(feature = "engine")]
 mod engine {
-    use crate::value::{Date, EvalError, MICROS_PER_DAY, Time, Timestamp, days_from_civil, days_in_month};
+    use crate::value::{Date, Duration, EvalError, MICROS_PER_DAY, Time, Timestamp, days_from_civil, days_in_month};
 
     /// The day of a moment.
     #[inline]
@@ -169,6 +195,58 @@ mod engine {
         let month = month.rem_euclid(12) as u32 + 1;
         let days = days_from_civil(year, month, day.min(days_in_month(year, month)));
         midnight(days as i64)?.0.checked_add(time.time().0).map(Timestamp).ok_or_else(overflow)
+    }
+
+    /// The whole months between two moments.
+    pub fn months_between(start: Timestamp, end: Timestamp) -> i64 {
+        let place = |time: Timestamp| {
+            let (year, month, day) = civil(time);
+            (year as i64 * 12 + month as i64, (day, time.time().0))
+        };
+        let ((first, from), (last, to)) = (place(start), place(end));
+        // A month that has begun does not count.
+        last - first - (last > first && to < from) as i64 + (last < first && to > from) as i64
+    }
+
+    /// The days between two dates.
+    #[inline]
+    pub fn days_between(start: Date, end: Date) -> i64 {
+        end.0 as i64 - start.0 as i64
+    }
+
+    /// The last day of the month.
+    pub fn last_day(time: Timestamp) -> Date {
+        let (year, month, _) = civil(time);
+        Date(days_from_civil(year, month, days_in_month(year, month)))
+    }
+
+    /// The start of the piece of time.
+    pub fn time_bucket(time: Timestamp, size: Duration) -> Result<Timestamp, EvalError> {
+        if size.0 <= 0 {
+            return Err(EvalError::new(format!("time cannot be cut into pieces of {size}")));
+        }
+        time.0.checked_sub(time.0.rem_euclid(size.0)).map(Timestamp).ok_or_else(|| EvalError::overflow("timestamp"))
+    }
+
+    #[test]
+    fn distances() {
+        let at = |text| Timestamp::parse(text).unwrap();
+        for (start, end, months) in [
+            ("2026-01-31", "2026-02-28", 0),
+            ("2026-01-31", "2026-03-31", 2),
+            ("2026-01-15T10:00:00Z", "2026-02-15T09:59:59Z", 0),
+            ("2026-02-15T09:59:59Z", "2026-01-15T10:00:00Z", 0),
+            ("2026-03-15", "2025-03-15", -12),
+            ("2026-03-15", "2026-03-01", 0),
+            ("1969-12-01", "1970-01-01", 1),
+        ] {
+            assert_eq!(months_between(at(start), at(end)), months, "{start} {end}");
+        }
+        assert_eq!(days_between(Date(i32::MAX), Date(i32::MIN)), -(u32::MAX as i64));
+        assert_eq!((last_day(at("2024-02-10")), last_day(at("2026-12-31T23:00:00Z"))), (Date(19782), Date(20818)));
+        let quarter = Duration(900_000_000);
+        assert_eq!(time_bucket(at("1969-12-31T23:59:59Z"), quarter), Ok(at("1969-12-31T23:45:00Z")));
+        assert!(time_bucket(Timestamp(0), Duration(0)).is_err() && time_bucket(Timestamp(i64::MIN), quarter).is_err());
     }
 
     #[test]

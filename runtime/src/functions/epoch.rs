@@ -43,19 +43,6 @@ pub(super) const SPECS: &[FunctionSpec] = &[
     ),
     FunctionSpec::new(
         "time",
-        "epoch_millis(time: timestamp) -> int64",
-        "The milliseconds since 1970-01-01, rounded down. The same as `unix_millis`.",
-        &[("epoch_millis(@1970-01-01T00:00:01Z)", "1000")],
-    ),
-    FunctionSpec::new(
-        "time",
-        "from_epoch_millis(millis: int64) -> timestamp",
-        "The moment this many milliseconds after 1970-01-01. The same as `from_unix_millis`.",
-        &[("from_epoch_millis(1500)", "@1970-01-01T00:00:01.500Z")],
-    )
-    .fallible(),
-    FunctionSpec::new(
-        "time",
         "to_seconds(length: duration) -> float64",
         "A length of time in seconds.",
         &[("to_seconds(1m500ms)", "60.5")],
@@ -114,16 +101,6 @@ mod engine {
     /// Microseconds since 1970 as a moment.
     pub fn from_unix_micros(micros: i64) -> Timestamp {
         Timestamp(micros)
-    }
-
-    /// Milliseconds since 1970.
-    pub fn epoch_millis(time: Timestamp) -> i64 {
-        unix_millis(time)
-    }
-
-    /// Milliseconds since 1970 as a moment.
-    pub fn from_epoch_millis(millis: i64) -> Result<Timestamp, EvalError> {
-        scaled(millis, 1000)
     }
 
     /// Seconds.

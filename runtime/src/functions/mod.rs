@@ -3,13 +3,17 @@
 //! One file per small family: the [`FunctionSpec`]s for the compiler and the manual, and beside them, under the feature
 //! `engine`, the Rust functions that jobs call as `millstream::functions::NAME`. Positions are counted from 0 everywhere.
 
+mod bits;
+mod characters;
 mod choice;
 mod date_parts;
 mod epoch;
 mod hash;
 mod json;
+mod json_shape;
 mod letter_case;
 mod lists;
+mod maps;
 mod padding;
 #[cfg(feature = "engine")]
 mod pattern;
@@ -20,11 +24,12 @@ mod search;
 mod substring;
 mod time_text;
 mod trim;
+mod url;
 
 #[cfg(feature = "engine")]
 pub use self::{
-    choice::*, date_parts::*, epoch::*, hash::*, json::*, letter_case::*, lists::*, padding::*, powers::*, regular::*,
-    rounding::*, search::*, substring::*, time_text::*, trim::*,
+    bits::*, characters::*, choice::*, date_parts::*, epoch::*, hash::*, json::*, json_shape::*, letter_case::*, lists::*,
+    maps::*, padding::*, powers::*, regular::*, rounding::*, search::*, substring::*, time_text::*, trim::*, url::*,
 };
 
 /// What the compiler and the manual know of a function.
@@ -75,23 +80,28 @@ const fn name_of(signature: &'static str) -> &'static str {
     signature.split_at(end).0
 }
 
-/// All families.
+/// All families, in the manual's order.
 const FAMILIES: &[&[FunctionSpec]] = &[
-    choice::SPECS,
-    date_parts::SPECS,
-    epoch::SPECS,
-    hash::SPECS,
-    json::SPECS,
     letter_case::SPECS,
-    lists::SPECS,
+    trim::SPECS,
     padding::SPECS,
-    powers::SPECS,
-    regular::SPECS,
-    rounding::SPECS,
     search::SPECS,
     substring::SPECS,
+    characters::SPECS,
+    rounding::SPECS,
+    powers::SPECS,
+    bits::SPECS,
+    date_parts::SPECS,
+    epoch::SPECS,
     time_text::SPECS,
-    trim::SPECS,
+    regular::SPECS,
+    json::SPECS,
+    json_shape::SPECS,
+    lists::SPECS,
+    maps::SPECS,
+    url::SPECS,
+    hash::SPECS,
+    choice::SPECS,
 ];
 
 const COUNT: usize = {

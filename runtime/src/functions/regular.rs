@@ -26,9 +26,11 @@ pub(super) const SPECS: &[FunctionSpec] = &[
     FunctionSpec::new(
         "regex",
         "regex_replace(text: string, pattern: regex, by: string) -> string",
-        "The text with all matches of the pattern replaced. In the replacement `$1` or `${1}` is a group, `$$` is a dollar sign.",
-        &[("regex_replace(\"2026-03\", r\"(\\d+)-(\\d+)\", \"$2/$1\")", "\"03/2026\"")],
-    ),
+        "The text with all matches of the pattern replaced. In the replacement `$1` is what the first group holds, `${name}` what \
+         the group of this name holds, `$0` the whole match, and `$$` a dollar sign; an error if the pattern has no such group.",
+        &[("regex_replace(\"2026-03\", r\"(\\d+)-(\\d+)\", \"$2/$1\")", "\"03/2026\""), ("regex_replace(\"a1b22\", r\"\\d+\", \"<$0>\")", "\"a<1>b<22>\"")],
+    )
+    .fallible(),
     FunctionSpec::new(
         "regex",
         "regex_split(text: string, pattern: regex) -> list<string>",
@@ -68,7 +70,7 @@ mod engine {
     }
 
     #[cold]
-    fn no_group(pattern: &Regex, group: i64) -> EvalError {
+    fn no_group(pattern: &Regex, group: impl std::fmt::Display) -> EvalError {
         let last = pattern.0.captures_len() - 1;
         EvalError::new(format!("the pattern `{}` has no group {group}: its groups are 0 to {last}", pattern.0.as_str()))
     }
@@ -79,8 +81,54 @@ mod engine {
     }
 
     /// All matches replaced.
-    pub fn regex_replace(text: &str, pattern: &Regex, by: &str) -> Str {
-        pattern.0.replace_all(text, by).into()
+    pub fn regex_replace(text: &str, pattern: &Regex, by: &str) -> Result<Str, EvalError> {
+        let Some(dollar) = by.find('$') else { return Ok(pattern.0.replace_all(text, regex::NoExpand(by)).into()) };
+        let (mut out, mut end) = (Str::with_capacity(text.len()), 0);
+        for found in pattern.0.captures_iter(text) {
+            let Some(whole) = found.get(0) else { continue };
+            out.push_str(&text[end..whole.start()]);
+            end = whole.end();
+            out.push_str(&by[..dollar]);
+            let mut rest = &by[dollar..];
+            while let Some(at) = rest.find('$') {
+                out.push_str(&rest[..at]);
+                let (group, after) = reference(pattern, by, &rest[at + 1..])?;
+                match group {
+                    None => out.push('$'),
+                    Some(group) => out.push_str(found.get(group).map_or("", |part| part.as_str())),
+                }
+                rest = after;
+            }
+            out.push_str(rest);
+        }
+        out.push_str(&text[end..]);
+        Ok(out)
+    }
+
+    /// Reads what stands behind a dollar sign: the number of a group, or None for a second dollar sign; and what follows.
+    fn reference<'a>(pattern: &Regex, by: &str, text: &'a str) -> Result<(Option<usize>, &'a str), EvalError> {
+        if let Some(rest) = text.strip_prefix('$') {
+            return Ok((None, rest));
+        }
+        let (name, rest) = match text.strip_prefix('{') {
+            Some(inside) => inside.split_once('}').ok_or_else(|| bad_reference(by))?,
+            None => text.split_at(text.bytes().take_while(u8::is_ascii_digit).count()),
+        };
+        if name.is_empty() {
+            return Err(bad_reference(by));
+        }
+        let group = match name.parse::<usize>() {
+            Ok(number) => Some(number).filter(|number| *number < pattern.0.captures_len()),
+            Err(_) => pattern.0.capture_names().position(|own| own == Some(name)),
+        };
+        Ok((Some(group.ok_or_else(|| no_group(pattern, name))?), rest))
+    }
+
+    #[cold]
+    fn bad_reference(by: &str) -> EvalError {
+        EvalError::new(format!(
+            "the replacement `{by}` has a `$` that names no group: write `$1`, `${{name}}`, or `$$` for a dollar sign"
+        ))
     }
 
     /// The parts between matches.
@@ -107,9 +155,28 @@ mod engine {
         let digits = Regex::literal(r"\d+");
         assert_eq!(regex_count("a1b22", &digits), 2);
         assert_eq!(regex_extract_all("1 and 22", &digits), ["1", "22"]);
-        assert_eq!(regex_replace("2026-03", &Regex::literal(r"(\d+)-(\d+)"), "$2/$1"), "03/2026");
         assert_eq!(regex_split("it's, a test", &Regex::literal("[^a-z']+")), ["it's", "a", "test"]);
         assert_eq!(regex_split("", &digits), [""]);
         assert!(regex_match("a1", &digits));
+    }
+
+    #[test]
+    fn replacements_name_groups() {
+        let date = Regex::literal(r"(?<year>\d+)-(\d+)(x)?");
+        for (by, expected) in [
+            ("$2/$1", "on 03/2026!"),
+            ("${year}a", "on 2026a!"),
+            ("$1a", "on 2026a!"),
+            ("[$0]$$3", "on [2026-03]$3!"),
+            ("${3}", "on !"),
+            ("é", "on é!"),
+        ] {
+            assert_eq!(regex_replace("on 2026-03!", &date, by).unwrap(), expected, "{by}");
+        }
+        for by in ["$4", "${month}", "$", "$a", "${1", "${}"] {
+            assert!(regex_replace("2026-03", &date, by).is_err(), "{by}");
+        }
+        assert_eq!(regex_replace("aaa", &Regex::literal("b*"), "-").unwrap(), "-a-a-a-");
+        assert_eq!(regex_replace("aaa", &Regex::literal("b*"), "-$0").unwrap(), "-a-a-a-");
     }
 }
