@@ -236,7 +236,7 @@ mod engine {
     modulo!(i8, i16, i32, i64, u8, u16, u32, u64);
 
     /// The rest of a division that rounds down.
-    pub fn r#mod<I: Modulo>(value: I, divisor: I) -> Result<I, EvalError> {
+    pub fn mod_<I: Modulo>(value: I, divisor: I) -> Result<I, EvalError> {
         value.modulo(divisor)
     }
 
@@ -270,7 +270,7 @@ mod engine {
         );
         assert_eq!((abs(-3i64), sign(-2.5), sign(0u8), sign(f64::NAN)), (Ok(3), -1, 0, 0));
         assert!(abs(i64::MIN).is_err());
-        assert_eq!((r#mod(-7i64, 3), r#mod(7i64, -3), r#mod(i64::MIN, -1), r#mod(7u8, 4)), (Ok(2), Ok(-2), Ok(0), Ok(3)));
-        assert!(r#mod(1i64, 0).is_err());
+        assert_eq!((mod_(-7i64, 3), mod_(7i64, -3), mod_(i64::MIN, -1), mod_(7u8, 4)), (Ok(2), Ok(-2), Ok(0), Ok(3)));
+        assert!(mod_(1i64, 0).is_err());
     }
 }
