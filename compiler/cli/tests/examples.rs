@@ -8,9 +8,9 @@ use std::process::Command;
 use support::compare::{self, Rows};
 
 /// Runs a built Nexmark query on the 10k events and hands every output folder to `check`.
-fn nexmark(query: &str, check: impl Fn(&Path, &str)) {
+fn nexmark(query: &str, folder: &str, check: impl Fn(&Path, &str)) {
     let example = support::root().join("examples/nexmark");
-    let folder = support::fresh_folder(&format!("nexmark-{query}"));
+    let folder = support::fresh_folder(folder);
     let binary = support::build(&example.join(format!("{query}.flow")), &folder);
     for parallelism in ["1", "2", "4"] {
         let out = folder.join(format!("out-{parallelism}"));
@@ -33,7 +33,7 @@ fn nexmark_equal(query: &str) {
     let expected = support::root().join("examples/nexmark/expected");
     let columns = compare::columns(&expected.join(format!("{query}.json")));
     let rows = compare::read(&expected.join(format!("{query}.jsonl.gz")), &columns);
-    nexmark(query, |out, what| compare::assert_same(&compare::read(out, &columns), &rows, what));
+    nexmark(query, &format!("nexmark-{query}"), |out, what| compare::assert_same(&compare::read(out, &columns), &rows, what));
 }
 
 macro_rules! nexmark_queries {
@@ -55,7 +55,7 @@ fn q12() {
     let expected = support::root().join("examples/nexmark/expected");
     let columns = compare::columns(&expected.join("q12-total.json"));
     let rows = compare::read(&expected.join("q12-total.jsonl.gz"), &columns);
-    nexmark("q12", |out, what| {
+    nexmark("q12", "nexmark-q12", |out, what| {
         let mut totals = std::collections::BTreeMap::<String, i64>::new();
         for (row, times) in compare::read(out, &columns) {
             let (bidder, count) = row.split_once(" | ").expect("two columns");
@@ -69,7 +69,7 @@ fn q12() {
 /// The partitioned output lies in folders named by its columns.
 #[test]
 fn q10_partitions() {
-    nexmark("q10", |out, what| {
+    nexmark("q10", "nexmark-q10-partitions", |out, what| {
         let columns = vec![("dt".to_string(), "STRING".to_string()), ("hm".to_string(), "STRING".to_string())];
         let files = compare::files(out);
         assert!(!files.is_empty(), "{what}: no files");

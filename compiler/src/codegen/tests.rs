@@ -148,5 +148,5 @@ fn null_is_lifted_and_conditions_are_lazy() {
     let chain = file(&generated, "src/chain_rows_source_0.rs");
     println!("{}", all(&generated));
     assert!(chain.contains("== Some(true) && row.b != 0i64"), "{chain}");
-    assert!(chain.contains("Some(v1) => {"), "{chain}");
+    assert!(chain.contains("Some(v1) => Some(arith::add(v1, row.b)"), "{chain}");
 }

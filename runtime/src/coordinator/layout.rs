@@ -119,6 +119,15 @@ pub(crate) fn deal(
     }
     for ((chain, &subtasks), unchanged) in chains.iter().zip(parallelism).zip(unchanged) {
         dealt.subtasks.push(match old.get(chain.name) {
+            // The splits of a source are dealt anew, to any of its subtasks: none of them is further than the slowest was.
+            Some(old) if unchanged && chain.inputs.is_empty() => {
+                let slowest = old.subtasks.iter().map(|subtask| subtask.watermark).min().unwrap_or(i64::MIN);
+                let held = |subtask: &SubtaskEntry| match subtask.finished {
+                    true => *subtask,
+                    false => SubtaskEntry { watermark: slowest, ..*subtask },
+                };
+                old.subtasks.iter().map(held).collect()
+            }
             Some(old) if unchanged => old.subtasks.clone(),
             // With another parallelism: finished if all were, and event time where the slowest was.
             Some(old) => {

@@ -80,6 +80,15 @@ fn state_follows_its_key_group_and_items_stay_or_are_dealt() {
     assert_eq!(fewer.subtasks[2][1], SubtaskEntry { finished: false, watermark: 3 }, "as far as the slowest was");
 }
 
+/// A reader may get a split that another had read less far: had it kept its own event time, those rows would be late.
+#[test]
+fn no_reader_is_further_in_time_than_the_slowest_was() {
+    let of_source = [old("a", &[false, false, true], &[56, 26, i64::MAX])];
+    let dealt = deal(&chains(), &[3, 1, 1], 8, &of_source, Vec::new()).unwrap();
+    let watermarks: Vec<_> = dealt.subtasks[0].iter().map(|subtask| (subtask.finished, subtask.watermark)).collect();
+    assert_eq!(watermarks, [(false, 26), (false, 26), (true, i64::MAX)]);
+}
+
 #[test]
 fn state_without_an_operator_is_refused() {
     let lost = vec![entry("d/aggregate/0", "windows", 0, Part::Item(vec![]))];
