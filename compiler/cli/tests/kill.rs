@@ -140,7 +140,7 @@ job killed {}
 use "nexmark.flow"
 
 // Slow enough that there is time to be killed in.
-source slow_events: Event from file { path: events, format: json, rate: 10_000 }
+source slow_events: Event from file { path: events, format: json, rate: 20_000 }
 
 stream counted =
     slow_events

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::committable::StagedFile;
 use super::committer::FileCommitter;
-use super::sink::Existing;
-use crate::sink::{Committer, SinkStart};
+use super::sink::{Existing, FileSink};
+use crate::formats::JsonFormat;
+use crate::sink::{Committer, Sink, SinkContext, SinkStart, SinkWriter};
 
 struct Fixture {
     folder: tempfile::TempDir,
@@ -179,4 +180,45 @@ fn folders_that_cannot_be_written_are_refused_at_the_start() {
     let fixture = Fixture::new();
     std::fs::write(fixture.out(), "").unwrap();
     assert!(fixture.fresh(Existing::Fail).unwrap_err().ends_with("is a file"));
+}
+
+#[derive(Clone, Debug, PartialEq, crate::codegen::Record)]
+struct Row {
+    n: i64,
+}
+
+/// Killed after a resume, and resumed from the same checkpoint again: what the second process had staged is not taken for
+/// what the first one had committed.
+#[test]
+fn a_resumed_writer_stages_under_names_of_its_own() {
+    let fixture = Fixture::new();
+    let options = crate::options::Options::new().with("path", fixture.out().to_str().unwrap());
+    let sink = FileSink::<Row, JsonFormat>::from_options(&options).unwrap();
+    let context = |first_checkpoint| SinkContext {
+        name: "rows".into(),
+        uid: "sink/rows/file".into(),
+        subtask: 0,
+        parallelism: 1,
+        run: "run".into(),
+        first_checkpoint,
+        replace: false,
+    };
+    let mut committer = sink.committer(&context(1)).unwrap().unwrap();
+    committer.start(&SinkStart::Fresh).unwrap();
+    let mut writer = sink.writer(&context(1)).unwrap();
+    writer.write(Row { n: 1 }).unwrap();
+    let committables = writer.prepare_commit(1).unwrap();
+    committer.commit(1, &committables).unwrap();
+    drop((committer, writer));
+
+    let start = SinkStart::Resumed { checkpoint: 1, pending: committables.into_iter().map(|bytes| (1, bytes)).collect() };
+    let mut second = sink.committer(&context(2)).unwrap().unwrap();
+    second.start(&start).unwrap();
+    let mut writer = sink.writer(&context(2)).unwrap();
+    writer.write(Row { n: 2 }).unwrap();
+    drop((second, writer));
+
+    let mut third = sink.committer(&context(2)).unwrap().unwrap();
+    third.start(&start).unwrap();
+    assert_eq!(fixture.visible(), [pair("part-0-1-0.json", "{\"n\":1}\n")]);
 }

@@ -88,6 +88,7 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
             partition: self.partition.clone(),
             roll_size: self.roll_size,
             subtask: context.subtask,
+            first_checkpoint: context.first_checkpoint,
         };
         Ok(FileWriter::new(options, self.format.encoder()?))
     }

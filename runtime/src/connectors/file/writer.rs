@@ -33,6 +33,9 @@ pub(super) struct WriterOptions {
     pub partition: Vec<usize>,
     pub roll_size: u64,
     pub subtask: u32,
+    /// The first checkpoint of this attempt, part of temporary names: what an earlier attempt staged for a checkpoint may
+    /// have to be committed once more, and must not be taken for a file of this one.
+    pub first_checkpoint: u64,
 }
 
 /// Writes the rows of one subtask.
@@ -83,7 +86,8 @@ impl<T: Record, E: Encoder<T>> FileWriter<T, E> {
         if self.open.len() >= MOST_OPEN {
             self.close_all()?;
         }
-        let name = format!(".part-{}-{}.{}", self.options.subtask, self.next, self.options.extension);
+        let name =
+            format!(".part-{}-{}-{}.{}", self.options.subtask, self.options.first_checkpoint, self.next, self.options.extension);
         self.next += 1;
         let path = self.options.staging.join(name);
         let file = File::create(&path).map_err(|error| cannot_write(&path, &error))?;

@@ -3,6 +3,7 @@
 use crate::graph::{Field, Schema, Ty};
 
 /// What a column of an event is.
+#[cfg(feature = "engine")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventColumn {
     EventType,
