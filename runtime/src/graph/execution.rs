@@ -1,7 +1,7 @@
 //! What runs: chains of operators, their subtasks, and the exchanges between them.
 //!
 //! [`ExecutionGraph::expand`] is a pure function of the job graph: operators joined by an edge that
-//! [`chaining::decide`](super::chaining::decide) accepts become one chain, which one task per subtask runs.
+//! [`chaining::decide`](super::chaining) accepts become one chain, which one task per subtask runs.
 
 use std::collections::HashMap;
 
