@@ -32,7 +32,7 @@ fn an_edit_recompiles_one_crate() {
     let text = std::fs::read_to_string(support::root().join("examples/word_count/word_count.flow")).expect("the example");
     std::fs::write(&file, &text).expect("written");
     // The folder that all end-to-end tests build in, so that the runtime is there already or serves them later.
-    let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("millstream-home"));
+    let cache = Cache::at(support::home());
     let first = build_file(&file, &cache);
     assert!(first.binary.is_file() && first.warnings.is_empty(), "{:?}", first.warnings);
 

@@ -60,7 +60,7 @@ pub fn build(request: &BuildRequest<'_>, cache: &Cache, watch: &mut dyn FnMut(Pr
     fs::create_dir_all(&folder).map_err(|error| BuildError::io("create", &folder, &error))?;
     let _lock = lock_folder(&folder, watch)?;
     write(request.generated, &folder, &package, &runtime)?;
-    let target = cache.target_folder(&toolchain()?, &runtime);
+    let target = cache.target_folder(&toolchain()?);
     let run = Run { folder: &folder, target: &target, package: &package, profile: request.profile };
     let outcome = run.build(watch)?;
     let binary = match outcome.executable {

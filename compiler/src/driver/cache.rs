@@ -36,9 +36,10 @@ impl Cache {
         self.root.join("crates").join(package)
     }
 
-    /// The target folder of all pipelines that are built with this toolchain and runtime.
-    pub(super) fn target_folder(&self, toolchain: &str, runtime: &Path) -> PathBuf {
-        let key = xxh3_64(format!("{toolchain}\n{}", runtime.display()).as_bytes());
+    /// The target folder of all pipelines that are built with this toolchain. Runtimes of several checkouts share it, and
+    /// with it the crates that they depend on: cargo keeps packages of different folders apart.
+    pub(super) fn target_folder(&self, toolchain: &str) -> PathBuf {
+        let key = xxh3_64(toolchain.as_bytes());
         self.root.join("target").join(format!("{}-{key:016x}", env!("CARGO_PKG_VERSION")))
     }
 }

@@ -1,7 +1,7 @@
 //! From a crate in memory to a binary: writes it into the cache, runs cargo, and says what happens.
 //!
 //! The only place of the compiler that touches the disk or starts processes. Crates live under the cache folder, one per
-//! pipeline; all share one target folder per toolchain and runtime, so that only the first build compiles the runtime and
+//! pipeline; all share one target folder per toolchain, so that only the first build compiles the runtime and
 //! every later one compiles a single crate.
 
 mod build;

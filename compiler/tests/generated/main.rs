@@ -66,6 +66,14 @@ fn emit_pipeline(folder: &Path, file: &Path) {
     }
 }
 
+/// Beside the cache that the environment names, if it does: then checkouts share what the crates depend on.
+fn target_folder(folder: &Path) -> PathBuf {
+    match std::env::var_os("MILLSTREAM_HOME").filter(|value| !value.is_empty()) {
+        Some(home) => PathBuf::from(home).join("check"),
+        None => folder.join("target"),
+    }
+}
+
 #[test]
 fn all_generated_code_compiles_without_a_warning() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("generated");
@@ -90,7 +98,7 @@ fn all_generated_code_compiles_without_a_warning() {
     }
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["check", "--quiet", "--offline", "--target-dir"])
-        .arg(folder.join("target"))
+        .arg(target_folder(&folder))
         .current_dir(&folder)
         .output()
         .expect("cargo runs");

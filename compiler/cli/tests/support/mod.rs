@@ -14,12 +14,18 @@ pub fn root() -> PathBuf {
 /// `millstream`, with a cache that all tests share and that survives between runs.
 pub fn millstream() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_millstream"));
-    command.env("MILLSTREAM_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("millstream-home"));
+    command.env("MILLSTREAM_HOME", home());
     // What cargo sets for this test must not leak into the builds that the test starts.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_") && name != "CARGO_HOME") {
         command.env_remove(name);
     }
     command
+}
+
+/// The cache that all end-to-end tests build in: what the environment names, else one beside cargo's own target folder.
+pub fn home() -> PathBuf {
+    let named = std::env::var_os("MILLSTREAM_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
+    named.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("millstream-home"))
 }
 
 /// An empty folder of this name for one test.
