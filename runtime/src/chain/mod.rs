@@ -62,6 +62,8 @@ pub trait SourceTask {
     fn watermark(&self) -> Watermark;
     /// A message of the source's own.
     fn source_event(&mut self, event: &[u8]) -> JobResult<()>;
+    /// The source's own messages to the enumerator, of the last poll.
+    fn take_events(&mut self) -> Vec<Vec<u8>>;
 }
 
 /// What a chain counted.

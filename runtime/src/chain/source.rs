@@ -73,6 +73,8 @@ struct Feed<W, N> {
     next: N,
     rows: u64,
     rejects: Vec<RejectReport>,
+    /// Messages of the reader to the enumerator.
+    events: Vec<Vec<u8>>,
     /// Event time per active split.
     splits: Vec<(String, WatermarkTracker)>,
     selected: usize,
@@ -87,6 +89,7 @@ impl<R, W, N> SourceChain<R, W, N> {
             next,
             rows: 0,
             rejects: Vec::new(),
+            events: Vec::new(),
             splits: Vec::new(),
             selected: 0,
         };
@@ -159,6 +162,10 @@ where
         self.splits.retain(|(id, _)| id != split);
         self.selected = 0;
     }
+
+    fn send_event(&mut self, event: Vec<u8>) {
+        self.events.push(event);
+    }
 }
 
 impl<R, W, N> SourceTask for SourceChain<R, W, N>
@@ -198,6 +205,10 @@ where
 
     fn source_event(&mut self, event: &[u8]) -> JobResult<()> {
         self.reader.source_event(event)
+    }
+
+    fn take_events(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.feed.events)
     }
 }
 

@@ -25,6 +25,8 @@ pub struct SourceSpec {
     pub formats: &'static [&'static str],
     /// Whether it can be read again from a stored position.
     pub replayable: bool,
+    /// Whether it ends by itself, by the names of the options that are given.
+    pub bounded: fn(&[&str]) -> bool,
     /// The columns that it has, where they are fixed (the generator); None: the record's.
     pub columns: Option<fn(&[(&str, &str)]) -> Option<crate::graph::Schema>>,
 }

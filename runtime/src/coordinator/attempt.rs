@@ -282,7 +282,8 @@ impl<'a> Attempt<'a> {
 
     fn report(&mut self, task: TaskId, report: TaskReport) -> JobResult<()> {
         match report {
-            TaskReport::NeedsSplit => self.split_wanted(task),
+            TaskReport::NeedsSplit => self.enumerate(task, |enumerator| enumerator.request(task.subtask)),
+            TaskReport::SourceEvent(event) => self.enumerate(task, |enumerator| enumerator.source_event(task.subtask, &event)),
             TaskReport::Ended => {
                 self.ended.insert(task);
                 Ok(())
@@ -299,9 +300,14 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn split_wanted(&mut self, task: TaskId) -> JobResult<()> {
+    /// Has the enumerator of a reader act, and tells the readers what it decided.
+    fn enumerate(
+        &mut self,
+        task: TaskId,
+        act: impl FnOnce(&mut dyn ErasedEnumerator) -> JobResult<Vec<EnumeratorAction<Vec<u8>>>>,
+    ) -> JobResult<()> {
         let Some(enumerator) = &mut self.enumerators[task.chain] else { return Ok(()) };
-        let actions = tokio::task::block_in_place(|| enumerator.request(task.subtask))?;
+        let actions = tokio::task::block_in_place(|| act(enumerator.as_mut()))?;
         for action in actions {
             let (subtask, message) = match action {
                 EnumeratorAction::Assign(subtask, split) => (subtask, TaskMessage::AddSplits(vec![split])),

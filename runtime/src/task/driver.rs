@@ -235,6 +235,9 @@ impl Task {
     fn source_status(&mut self, status: ReaderStatus, progress: &mut Progress) -> JobResult<()> {
         if let Some(source) = self.chain.source() {
             progress.watermark = source.watermark().0;
+            for event in source.take_events() {
+                self.report(TaskReport::SourceEvent(event));
+            }
         }
         match status {
             ReaderStatus::More => {}

@@ -31,6 +31,8 @@ pub(crate) enum TaskMessage {
 #[derive(Debug)]
 pub(crate) enum TaskReport {
     NeedsSplit,
+    /// A message of the source's own to its enumerator.
+    SourceEvent(Vec<u8>),
     Ack(Ack),
     /// The input has ended, everything is sent.
     Ended,

@@ -59,6 +59,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         ],
         formats: &["json", "csv", "text"],
         replayable: true,
+        bounded: |options| !options.contains(&"watch"),
         columns: None,
     }),
     sink: Some(SinkSpec {

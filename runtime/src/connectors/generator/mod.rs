@@ -41,6 +41,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         ],
         formats: &[],
         replayable: true,
+        bounded: |options| options.contains(&"rows"),
         columns: Some(columns),
     }),
     sink: None,
