@@ -1,29 +1,22 @@
 //! The entry of every generated binary: the command line, signals, exit codes.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
 use lexopt::Arg;
-use tokio::sync::watch;
 
-use crate::coordinator::{RunEnd, RunSettings, run};
+use crate::coordinator::{Remote, RunEnd, StopMode};
 use crate::error::{ErrorKind, JobError, JobResult};
+use crate::handle::JobHandle;
 use crate::help;
 use crate::job::Job;
 use crate::notice::notice;
-use crate::params::{ParamSpec, ParamValues, flag_of};
-use crate::progress::{Board, Ticker};
+use crate::params::{ParamSpec, flag_of};
+use crate::progress::Ticker;
+use crate::run_options::RunOptions;
 use crate::value::Duration;
-
-/// Time between checkpoints where only `--checkpoint-dir` is given.
-const DEFAULT_INTERVAL: StdDuration = StdDuration::from_secs(10);
-
-/// Where checkpoints go when only `--checkpoint-interval` is given.
-const DEFAULT_DIRECTORY: &str = "./checkpoints";
 
 /// Runs a job as the command line says. Exit code 0: done; 1: failed; 2: the command line is wrong.
 pub fn main(job: Job) -> ExitCode {
@@ -47,7 +40,7 @@ pub fn run_with_args(job: Job, args: impl IntoIterator<Item = OsString>) -> Exit
 }
 
 fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<()> {
-    let flags = match parse(job.params, args)? {
+    let (options, quiet) = match parse(job.params, args)? {
         Parsed::Help => {
             let _ = std::io::stdout().write_all(help::text(&job).as_bytes());
             return Ok(());
@@ -57,52 +50,37 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<()> {
             let _ = writeln!(std::io::stdout(), "{} (plan {:016x}, millstream {version})", job.name, job.fingerprint);
             return Ok(());
         }
-        Parsed::Run(flags) => flags,
+        Parsed::Run(options) => (options.clone(), options.quiet),
     };
-    let settings = settings_of(job, flags)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_time()
-        .enable_io()
-        // A step of a task takes about as long as a batch: look at timers and messages after a few.
-        .event_interval(7)
-        .build()
-        .map_err(|error| JobError::io("cannot start", &error))?;
-    let (name, quiet) = (settings.job.name, settings.quiet);
-    let board = Arc::new(Board::new());
+    let name = job.name;
     // Rows on the same terminal would run into the line.
-    let prints = std::io::stdout().is_terminal()
-        && settings.job.chains.iter().any(|chain| chain.uids.iter().any(|uid| uid.contains("/stdout")));
-    let ticker = Ticker::start(board.clone(), quiet || prints);
-    let result = runtime.block_on(async {
-        let (stop, stopped) = watch::channel(false);
-        let signals = tokio::spawn(watch_signals(name, stop));
-        // A task of its own: blocking sections of the coordinator may then move to another thread.
-        let ended = tokio::spawn(run(settings, board.clone(), stopped)).await;
-        signals.abort();
-        ended.unwrap_or_else(|error| Err(JobError::new(format!("the coordinator panicked: {error}"))))
-    });
+    let prints =
+        std::io::stdout().is_terminal() && job.chains.iter().any(|chain| chain.uids.iter().any(|uid| uid.contains("/stdout")));
+    let mut handle = JobHandle::start(job, options)?;
+    handle.spawn(watch_signals(name, handle.remote().clone()));
+    let ticker = Ticker::start(handle.board().clone(), quiet || prints);
+    let result = handle.run_end();
     drop(ticker);
-    let (how, leftover) = match result? {
-        RunEnd::Finished(leftover) => ("done".to_owned(), Some(leftover)),
-        RunEnd::Stopped(Some(directory)) => {
-            (format!("stopped with a checkpoint in `{directory}`; the same command goes on from there; ran"), None)
-        }
-        RunEnd::Stopped(None) => {
-            ("stopped; without checkpoints it cannot be resumed, what it had written is there; ran".to_owned(), None)
-        }
-    };
+    let end = result?;
     if !quiet {
-        notice(&board.summary(name, &how));
+        let how = match &end {
+            RunEnd::Finished(_) => "done".to_owned(),
+            RunEnd::Stopped(Some(directory)) => {
+                format!("stopped with a checkpoint in `{directory}`; the same command goes on from there; ran")
+            }
+            RunEnd::Stopped(None) => {
+                "stopped; without checkpoints it cannot be resumed, what it had written is there; ran".to_owned()
+            }
+            RunEnd::Killed => "killed; ran".to_owned(),
+        };
+        notice(&handle.board().summary(name, &how));
     }
-    if let Some(leftover) = leftover {
-        runtime.block_on(leftover.remove());
-    }
-    runtime.shutdown_background();
+    handle.conclude(end)?;
     Ok(())
 }
 
 /// Asks for a stop at the first signal, ends the process at the second.
-async fn watch_signals(name: &'static str, stop: watch::Sender<bool>) {
+async fn watch_signals(name: &'static str, remote: Remote) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
         return;
@@ -114,11 +92,12 @@ async fn watch_signals(name: &'static str, stop: watch::Sender<bool>) {
             _ = terminate.recv() => {}
         }
         if seen {
+            notice(&format!("{name}: stopped at once: the next start goes on from the last complete checkpoint"));
             std::process::exit(130);
         }
         seen = true;
         notice(&format!("{name}: stopping with a last checkpoint; once more to stop at once"));
-        let _ = stop.send(true);
+        remote.stop(StopMode::Checkpoint);
     }
 }
 
@@ -127,18 +106,7 @@ async fn watch_signals(name: &'static str, stop: watch::Sender<bool>) {
 enum Parsed {
     Help,
     Version,
-    Run(Flags),
-}
-
-#[derive(Debug, Default)]
-struct Flags {
-    params: BTreeMap<String, String>,
-    parallelism: Option<u32>,
-    checkpoint_directory: Option<String>,
-    checkpoint_interval: Option<StdDuration>,
-    fresh: bool,
-    replace: bool,
-    quiet: bool,
+    Run(RunOptions),
 }
 
 /// The flags that every job has.
@@ -155,7 +123,7 @@ pub(crate) const FLAGS: &[(&str, &str, &str)] = &[
 
 fn parse(specs: &[ParamSpec], args: impl IntoIterator<Item = OsString>) -> JobResult<Parsed> {
     let mut parser = lexopt::Parser::from_args(args);
-    let mut flags = Flags::default();
+    let mut flags = RunOptions::new();
     let usage = |error: lexopt::Error| JobError::usage(error.to_string());
     while let Some(arg) = parser.next().map_err(usage)? {
         let flag = match arg {
@@ -223,46 +191,19 @@ fn unknown_flag(specs: &[ParamSpec], flag: &str) -> String {
     }
 }
 
-fn settings_of(mut job: Job, flags: Flags) -> JobResult<RunSettings> {
-    let params = ParamValues::resolve(job.params, &flags.params)?;
-    if let Some(parallelism) = flags.parallelism {
-        job.parallelism = parallelism;
-    }
-    let from_job = job.checkpoint;
-    let directory = match (flags.checkpoint_directory, from_job) {
-        (Some(directory), _) => Some(directory),
-        (None, Some(config)) => Some((config.directory)(&params)?),
-        (None, None) => flags.checkpoint_interval.map(|_| DEFAULT_DIRECTORY.to_owned()),
-    };
-    let interval = flags.checkpoint_interval.or_else(|| {
-        let micros = u64::try_from(from_job?.interval_micros).ok()?;
-        Some(StdDuration::from_micros(micros.max(1000)))
-    });
-    let interval = interval.or_else(|| directory.as_ref().map(|_| DEFAULT_INTERVAL));
-    Ok(RunSettings {
-        parallelism: job.chains.iter().map(|chain| chain.parallelism.unwrap_or(job.parallelism)).collect(),
-        max_parallelism: job.max_parallelism.max(1),
-        checkpoint_directory: directory,
-        checkpoint_interval: interval,
-        retain: from_job.map_or(1, |config| config.retain.max(1) as usize),
-        fresh: flags.fresh,
-        replace: flags.replace,
-        quiet: flags.quiet,
-        params,
-        job,
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::params::ParamValues;
 
     const SPECS: &[ParamSpec] = &[
         ParamSpec { name: "since", ty: "timestamp", default: None, doc: "Rows from then on." },
         ParamSpec { name: "dry_run", ty: "bool", default: Some("false"), doc: "" },
     ];
 
-    fn flags(args: &[&str]) -> JobResult<Flags> {
+    fn flags(args: &[&str]) -> JobResult<RunOptions> {
         match parse(SPECS, args.iter().map(OsString::from))? {
             Parsed::Run(flags) => Ok(flags),
             other => panic!("{other:?}"),

@@ -28,6 +28,8 @@ pub mod formats;
 pub mod functions;
 pub mod graph;
 #[cfg(feature = "engine")]
+pub mod handle;
+#[cfg(feature = "engine")]
 mod help;
 #[cfg(feature = "engine")]
 pub mod job;
@@ -48,6 +50,8 @@ pub mod record;
 #[cfg(feature = "engine")]
 pub mod restart;
 #[cfg(feature = "engine")]
+mod run_options;
+#[cfg(feature = "engine")]
 pub mod sink;
 #[cfg(feature = "engine")]
 pub mod source;
@@ -63,14 +67,20 @@ pub mod value;
 #[cfg(feature = "engine")]
 pub use chain::{Chain, ChainBuilder};
 #[cfg(feature = "engine")]
+pub use coordinator::{CheckpointInfo, JobState};
+#[cfg(feature = "engine")]
 pub use entry::{main, run_with_args};
 #[cfg(feature = "engine")]
 pub use error::{JobError, JobResult};
 #[cfg(feature = "engine")]
 pub use graph::ErrorPolicy;
 #[cfg(feature = "engine")]
+pub use handle::{JobEnd, JobHandle};
+#[cfg(feature = "engine")]
 pub use job::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart};
 #[cfg(feature = "engine")]
 pub use options::Options;
 #[cfg(feature = "engine")]
 pub use params::{ParamSpec, ParamValues};
+#[cfg(feature = "engine")]
+pub use run_options::RunOptions;

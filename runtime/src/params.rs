@@ -1,6 +1,8 @@
 //! Params of a job: `param since: timestamp = @2026-01-01` becomes the flag `--since`, typed and in `--help`.
 
-use std::collections::BTreeMap;
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use crate::error::{JobError, JobResult};
 
@@ -18,9 +20,26 @@ pub struct ParamSpec {
 }
 
 /// The values of the params of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ParamValues {
     values: BTreeMap<&'static str, String>,
+    extensions: Extensions,
+}
+
+/// Values that the program that starts a job hands to the functions that build it: one per type.
+#[derive(Clone, Default)]
+pub(crate) struct Extensions(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+
+impl Extensions {
+    pub(crate) fn insert<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
+        self.0.insert(TypeId::of::<T>(), value);
+    }
+}
+
+impl std::fmt::Debug for Extensions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} extensions", self.0.len())
+    }
 }
 
 /// A type that a param can have.
@@ -49,7 +68,20 @@ impl ParamValues {
                 }
             }
         }
-        Ok(ParamValues { values })
+        Ok(ParamValues { values, extensions: Extensions::default() })
+    }
+
+    pub(crate) fn with_extensions(mut self, extensions: Extensions) -> Self {
+        self.extensions = extensions;
+        self
+    }
+
+    /// What the program that started the job handed over: see [`RunOptions::extension`](crate::RunOptions::extension).
+    pub fn extension<T: Any + Send + Sync>(&self) -> JobResult<Arc<T>> {
+        let found = self.extensions.0.get(&TypeId::of::<T>()).and_then(|value| value.clone().downcast().ok());
+        found.ok_or_else(|| {
+            JobError::new(format!("the job was started without a {} (RunOptions::extension)", std::any::type_name::<T>()))
+        })
     }
 
     /// The value of a param that must have one.

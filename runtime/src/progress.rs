@@ -50,6 +50,11 @@ impl Board {
         inner.attempts += 1;
     }
 
+    /// Attempts begun.
+    pub(crate) fn attempts(&self) -> u32 {
+        self.lock().attempts
+    }
+
     pub(crate) fn status_of(&self, task: TaskId) -> Arc<TaskStatus> {
         let status = Arc::new(TaskStatus::default());
         self.lock().tasks.push((task, status.clone()));

@@ -9,6 +9,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::checkpointing::{Identity, Pending, Purpose, TIMEOUT};
 use super::commit::{CommitQueue, committables_of};
+use super::control::{CheckpointInfo, CheckpointReply, Control, StopMode, stop_requested};
 use super::layout::{Dealt, deal, wire};
 use super::manifest::SubtaskEntry;
 use super::run::RunSettings;
@@ -31,6 +32,8 @@ pub(super) enum AttemptEnd {
     Finished,
     /// Stopped on request, after this checkpoint.
     Stopped(u64),
+    /// Ended abruptly on request.
+    Killed,
 }
 
 type Tasks = JoinSet<(TaskId, Result<(), TaskFailure>)>;
@@ -56,6 +59,8 @@ pub(super) struct Attempt<'a> {
     pending: Option<Pending>,
     writing: Option<Writing>,
     queue: CommitQueue,
+    /// Checkpoints that are stored and whose output is being committed, with who waits for that.
+    answers: Vec<(CheckpointInfo, CheckpointReply)>,
     /// The checkpoint that ends the attempt, once it is complete.
     last: Option<(u64, Purpose)>,
 }
@@ -66,6 +71,7 @@ struct Writing {
     purpose: Purpose,
     started: Instant,
     committables: Vec<super::commit::Committable>,
+    replies: Vec<CheckpointReply>,
     /// None: there is no store.
     job: Option<JoinHandle<JobResult<()>>>,
 }
@@ -182,6 +188,7 @@ impl<'a> Attempt<'a> {
             pending: None,
             writing: None,
             queue,
+            answers: Vec::new(),
             last: None,
         };
         for chain in 0..attempt.enumerators.len() {
@@ -191,24 +198,31 @@ impl<'a> Attempt<'a> {
     }
 
     /// Runs to the end, a stop, or the first failure. All tasks have ended when it returns.
-    pub(super) async fn run(mut self, stop: &mut watch::Receiver<bool>) -> JobResult<AttemptEnd> {
-        let result = self.drive(stop).await;
+    pub(super) async fn run(mut self, control: &mut Control) -> JobResult<AttemptEnd> {
+        let result = self.drive(control).await;
         let _ = self.cancel.send(true);
         self.mailboxes.clear();
         while self.tasks.join_next().await.is_some() {}
+        // A checkpoint that is on its way to the store completes or fails before the next attempt looks for the newest: were it
+        // to complete later, it would name staged output that the next attempt has cleared away.
+        if let Some(job) = self.writing.take().and_then(|writing| writing.job) {
+            let _ = job.await;
+        }
         self.queue.settle().await;
         result
     }
 
-    async fn drive(&mut self, stop: &mut watch::Receiver<bool>) -> JobResult<AttemptEnd> {
-        let mut stopping = false;
+    async fn drive(&mut self, control: &mut Control) -> JobResult<AttemptEnd> {
+        let mut stopping = StopMode::None;
+        let Control { stop, requests, wanted, .. } = control;
         loop {
+            self.answer();
             if let Some((id, purpose)) = self.last
                 && self.queue.is_done()
             {
                 return self.conclude(id, purpose).await;
             }
-            self.trigger_if_due(stopping);
+            self.trigger_if_due(stopping, wanted);
             let wake = self.wake_at();
             tokio::select! {
                 biased;
@@ -219,7 +233,15 @@ impl<'a> Attempt<'a> {
                     committed?;
                     self.queue.go_on();
                 }
-                () = stop_requested(stop), if !stopping => stopping = true,
+                mode = stop_requested(stop, stopping) => {
+                    stopping = mode;
+                    match mode {
+                        StopMode::Kill => return Ok(AttemptEnd::Killed),
+                        StopMode::Drain => self.drain(),
+                        StopMode::None | StopMode::Checkpoint => {}
+                    }
+                }
+                Some(reply) = requests.recv() => wanted.push(reply),
                 () = until(wake) => {}
             }
             if let Some(pending) = &self.pending
@@ -239,6 +261,32 @@ impl<'a> Attempt<'a> {
         Ok(AttemptEnd::Finished)
     }
 
+    /// Tells those who asked for a checkpoint, once its output is committed.
+    fn answer(&mut self) {
+        for (info, reply) in std::mem::take(&mut self.answers) {
+            if self.queue.is_committed(info.id) {
+                // Whoever asked may have gone.
+                let _ = reply.send(Ok(info));
+            } else {
+                self.answers.push((info, reply));
+            }
+        }
+    }
+
+    /// Ends all sources, as if they had nothing more. Unless they wait behind a last barrier already.
+    fn drain(&mut self) {
+        let stopped = self.pending.as_ref().is_some_and(|pending| pending.purpose == Purpose::Stop)
+            || self.writing.as_ref().is_some_and(|writing| writing.purpose == Purpose::Stop);
+        if stopped || self.last.is_some() {
+            return;
+        }
+        for (mailboxes, _) in self.mailboxes.iter().zip(&self.enumerators).filter(|(_, enumerator)| enumerator.is_some()) {
+            for mailbox in mailboxes {
+                let _ = mailbox.send(TaskMessage::Drain);
+            }
+        }
+    }
+
     fn wake_at(&self) -> Option<Instant> {
         match &self.pending {
             Some(pending) => Some(pending.started + TIMEOUT),
@@ -247,14 +295,16 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn trigger_if_due(&mut self, stopping: bool) {
+    fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointReply>) {
         if self.pending.is_some() || self.writing.is_some() || self.last.is_some() {
             return;
         }
         let purpose = if self.ended.len() == self.task_count {
             Purpose::End
-        } else if stopping {
+        } else if stopping == StopMode::Checkpoint {
             Purpose::Stop
+        } else if !wanted.is_empty() {
+            Purpose::Periodic
         } else if self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now()) {
             Purpose::Periodic
         } else {
@@ -273,7 +323,9 @@ impl<'a> Attempt<'a> {
             })
         });
         let enumerators: Vec<_> = enumerators.collect();
-        self.pending = Some(Pending::new(id, purpose, enumerators, self.task_count));
+        let mut pending = Pending::new(id, purpose, enumerators, self.task_count);
+        pending.replies = std::mem::take(wanted);
+        self.pending = Some(pending);
         let pause = purpose == Purpose::Stop;
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Trigger { checkpoint: id, pause });
@@ -343,14 +395,15 @@ impl<'a> Attempt<'a> {
     }
 
     fn write_checkpoint(&mut self) {
-        let Some(pending) = self.pending.take() else { return };
+        let Some(mut pending) = self.pending.take() else { return };
         let (id, purpose, started) = (pending.id, pending.purpose, pending.started);
         let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
+        let replies = std::mem::take(&mut pending.replies);
         let (manifest, mut entries) = pending.complete(&self.identity, &names);
         let committables = committables_of(&entries, id);
         entries.extend(self.queue.waiting());
         let job = self.store.clone().map(|store| tokio::spawn(async move { store.write(manifest, entries).await }));
-        self.writing = Some(Writing { id, purpose, started, committables, job });
+        self.writing = Some(Writing { id, purpose, started, committables, replies, job });
     }
 
     async fn written(&mut self, result: JobResult<()>) -> JobResult<()> {
@@ -363,6 +416,9 @@ impl<'a> Attempt<'a> {
             self.board.checkpoint_completed(writing.id, writing.started.elapsed());
             store.retain(writing.id, self.settings.retain).await?;
         }
+        let folder = self.store.as_ref().map(|store| store.folder(writing.id));
+        let info = CheckpointInfo { id: writing.id, folder, took: writing.started.elapsed() };
+        self.answers.extend(writing.replies.into_iter().map(|reply| (info.clone(), reply)));
         self.queue.add(writing.committables);
         self.queue.go_on();
         if writing.purpose != Purpose::Periodic {
@@ -379,13 +435,6 @@ async fn written(writing: &mut Option<Writing>) -> JobResult<()> {
         Some(Writing { job: Some(job), .. }) => {
             job.await.unwrap_or_else(|error| Err(JobError::transient(format!("writing a checkpoint panicked: {error}"))))
         }
-    }
-}
-
-/// A request to stop; one that was made before counts.
-async fn stop_requested(stop: &mut watch::Receiver<bool>) {
-    if stop.wait_for(|&stop| stop).await.is_err() {
-        std::future::pending().await
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use super::control::CheckpointReply;
 use super::manifest::{ChainEntry, Manifest, SubtaskEntry};
 use super::state::StateEntry;
 use crate::task::{Ack, TaskId};
@@ -29,6 +30,8 @@ pub(super) struct Pending {
     pub started: Instant,
     /// What the enumerators said when it began.
     pub enumerators: Vec<StateEntry>,
+    /// Who wants to know when it is complete.
+    pub replies: Vec<CheckpointReply>,
     acks: BTreeMap<TaskId, Ack>,
     tasks: usize,
 }
@@ -44,7 +47,7 @@ pub(super) struct Identity {
 
 impl Pending {
     pub(super) fn new(id: u64, purpose: Purpose, enumerators: Vec<StateEntry>, tasks: usize) -> Self {
-        Pending { id, purpose, started: Instant::now(), enumerators, acks: BTreeMap::new(), tasks }
+        Pending { id, purpose, started: Instant::now(), enumerators, replies: Vec::new(), acks: BTreeMap::new(), tasks }
     }
 
     /// Takes a task's part; gives whether that was the last.

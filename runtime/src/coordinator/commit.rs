@@ -81,6 +81,11 @@ impl CommitQueue {
         self.waiting.is_empty() && self.running.is_none()
     }
 
+    /// Whether everything that belongs to this checkpoint and those before it is committed.
+    pub(super) fn is_committed(&self, checkpoint: u64) -> bool {
+        self.waiting.iter().all(|committable| committable.checkpoint > checkpoint)
+    }
+
     /// Starts the next batch, unless one is running.
     pub(super) fn go_on(&mut self) {
         if self.waiting.is_empty() || self.running.is_some() {

@@ -3,6 +3,7 @@
 mod attempt;
 mod checkpointing;
 mod commit;
+mod control;
 mod layout;
 #[cfg(test)]
 mod layout_tests;
@@ -11,5 +12,7 @@ mod run;
 mod state;
 mod storage;
 
+pub use control::{CheckpointInfo, JobState};
+pub(crate) use control::{Control, Remote, StopMode};
 pub(crate) use run::{RunEnd, RunSettings, run};
 pub(crate) use state::{StateEntry, entries_of};

@@ -1,11 +1,11 @@
 //! A run of a job: attempts, one after the other, until it ends, is stopped, or fails for good.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::watch;
-
 use super::attempt::{Attempt, AttemptEnd};
+use super::control::{Control, JobState, StopMode, stop_requested};
 use super::storage::{CheckpointStore, Found};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::job::Job;
@@ -27,10 +27,11 @@ pub(crate) struct RunSettings {
     /// None: only when the job ends or is stopped.
     pub checkpoint_interval: Option<Duration>,
     pub retain: usize,
+    /// The checkpoint to resume from, whatever is in the directory.
+    pub resume_from: Option<PathBuf>,
     /// Forget checkpoints.
     pub fresh: bool,
     pub replace: bool,
-    pub quiet: bool,
 }
 
 /// How a run ended well.
@@ -40,6 +41,8 @@ pub(crate) enum RunEnd {
     Finished(Leftover),
     /// Stopped on request. With the directory of the checkpoint to resume from, where there is one.
     Stopped(Option<String>),
+    /// Ended abruptly on request.
+    Killed,
 }
 
 /// The checkpoints of a run that is done.
@@ -58,7 +61,18 @@ impl Leftover {
 }
 
 /// Runs the job.
-pub(crate) async fn run(mut settings: RunSettings, board: Arc<Board>, mut stop: watch::Receiver<bool>) -> JobResult<RunEnd> {
+pub(crate) async fn run(settings: RunSettings, board: Arc<Board>, mut control: Control) -> JobResult<RunEnd> {
+    let result = attempts(settings, board, &mut control).await;
+    control.enter(match &result {
+        Ok(RunEnd::Finished(_)) => JobState::Finished,
+        Ok(RunEnd::Stopped(_)) => JobState::Stopped,
+        Ok(RunEnd::Killed) => JobState::Killed,
+        Err(_) => JobState::Failed,
+    });
+    result
+}
+
+async fn attempts(mut settings: RunSettings, board: Arc<Board>, control: &mut Control) -> JobResult<RunEnd> {
     let store = match &settings.checkpoint_directory {
         Some(directory) => Some(Arc::new(CheckpointStore::open(directory)?)),
         None => None,
@@ -72,8 +86,18 @@ pub(crate) async fn run(mut settings: RunSettings, board: Arc<Board>, mut stop: 
     let mut run = new_run_id();
     let mut first_checkpoint = 1;
     let mut announced = false;
+    // Checkpoints of this process are newer than what it was told to resume from.
+    let mut own_from = None;
     loop {
-        let found = look_up(store.as_deref(), settings.job.name).await?;
+        let mut found = look_up(store.as_deref(), settings.job.name).await?;
+        if let Some(path) = &settings.resume_from {
+            let own_from = *own_from.get_or_insert(found.highest + 1);
+            if !found.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.manifest.checkpoint >= own_from) {
+                let named = CheckpointStore::named(path, settings.job.name).await?;
+                found.highest = found.highest.max(named.manifest.checkpoint);
+                found.checkpoint = Some(named);
+            }
+        }
         for warning in &found.warnings {
             notice(&format!("warning: a checkpoint cannot be used and the one before it is taken: {warning}"));
         }
@@ -95,7 +119,10 @@ pub(crate) async fn run(mut settings: RunSettings, board: Arc<Board>, mut stop: 
         check_parallelism(&settings)?;
         let outcome =
             match Attempt::start(&settings, store.clone(), found.checkpoint, first_checkpoint, &run, board.clone()).await {
-                Ok(attempt) => attempt.run(&mut stop).await,
+                Ok(attempt) => {
+                    control.enter(JobState::Running);
+                    attempt.run(control).await
+                }
                 Err(error) => Err(error),
             };
         let error = match outcome {
@@ -103,9 +130,10 @@ pub(crate) async fn run(mut settings: RunSettings, board: Arc<Board>, mut stop: 
             Ok(AttemptEnd::Stopped(_)) => {
                 return Ok(RunEnd::Stopped(store.map(|store| store.directory().display().to_string())));
             }
+            Ok(AttemptEnd::Killed) => return Ok(RunEnd::Killed),
             Err(error) => error,
         };
-        if error.kind() != ErrorKind::Transient || *stop.borrow() {
+        if error.kind() != ErrorKind::Transient || control.stopping() != StopMode::None {
             return Err(error);
         }
         let Some(delay) = strategy.after_failure(Instant::now()) else { return Err(error) };
@@ -116,9 +144,12 @@ pub(crate) async fn run(mut settings: RunSettings, board: Arc<Board>, mut stop: 
             delay.as_secs_f64(),
             strategy.failures()
         ));
+        control.enter(JobState::Restarting);
         tokio::select! {
             () = tokio::time::sleep(delay) => {}
-            _ = stop.wait_for(|&stop| stop) => return Err(error),
+            mode = stop_requested(&mut control.stop, StopMode::None) => {
+                return if mode == StopMode::Kill { Ok(RunEnd::Killed) } else { Err(error) };
+            }
         }
     }
 }

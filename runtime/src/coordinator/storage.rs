@@ -47,7 +47,8 @@ pub(crate) struct CheckpointStore {
     store: Arc<dyn ObjectStore>,
     directory: PathBuf,
     /// Held for the life of the process: a second process on the same directory is kept out.
-    _lock: File,
+    /// None: only read from.
+    _lock: Option<File>,
 }
 
 impl CheckpointStore {
@@ -77,7 +78,31 @@ impl CheckpointStore {
         let store = LocalFileSystem::new_with_prefix(&path)
             .map_err(|error| JobError::new(format!("cannot open the checkpoint directory `{}`: {error}", path.display())))?
             .with_fsync(true);
-        Ok(CheckpointStore { store: Arc::new(store), directory: path, _lock: lock })
+        Ok(CheckpointStore { store: Arc::new(store), directory: path, _lock: Some(lock) })
+    }
+
+    /// Reads a checkpoint that somebody names: its own folder, or a directory of which the newest is taken. Takes no lock.
+    pub(crate) async fn named(path: &Path, job: &str) -> JobResult<Checkpoint> {
+        let cannot = |reason: String| JobError::new(format!("cannot resume from `{}`: {reason}", path.display()));
+        let id = path.file_name().and_then(|name| name.to_str()?.strip_prefix(FOLDER)?.parse::<u64>().ok());
+        let directory = match (id, path.parent()) {
+            (Some(_), Some(parent)) => parent,
+            _ => path,
+        };
+        let store = LocalFileSystem::new_with_prefix(directory).map_err(|error| cannot(root_cause(&error)))?;
+        let store = CheckpointStore { store: Arc::new(store), directory: directory.to_owned(), _lock: None };
+        let checkpoint = match id {
+            Some(id) => store.read(id, job).await.map_err(|error| match error {
+                ReadError::Damaged(reason) | ReadError::Refused(reason) => cannot(reason),
+            })?,
+            None => store.latest(job).await?.checkpoint,
+        };
+        checkpoint.ok_or_else(|| cannot("there is no complete checkpoint".to_owned()))
+    }
+
+    /// The folder of a checkpoint.
+    pub(crate) fn folder(&self, id: u64) -> PathBuf {
+        self.directory.join(folder_of(id))
     }
 
     /// Where it is.

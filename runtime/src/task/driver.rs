@@ -197,6 +197,14 @@ impl Task {
                 }
                 Ok(())
             }
+            TaskMessage::Drain => {
+                if self.gate.is_none() && !progress.ended {
+                    self.chain.watermark(Watermark::MAX)?;
+                    progress.watermark = Watermark::MAX.0;
+                    self.end(progress)?;
+                }
+                Ok(())
+            }
             TaskMessage::Complete(checkpoint) => self.chain.checkpoint_complete(checkpoint),
         }
     }

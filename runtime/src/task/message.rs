@@ -23,6 +23,8 @@ pub(crate) enum TaskMessage {
         /// The job stops with it: sources wait after the barrier.
         pause: bool,
     },
+    /// A source acts as if it had nothing more.
+    Drain,
     /// This checkpoint is complete.
     Complete(u64),
 }

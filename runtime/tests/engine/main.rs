@@ -3,6 +3,7 @@
 extern crate millstream_runtime as millstream;
 
 mod files;
+mod handle;
 mod job;
 mod kill;
 mod resume;

@@ -1,0 +1,124 @@
+//! What is asked of a running job from outside, and what it says of its state.
+//!
+//! Requests for checkpoints outlive an attempt that fails before it began them: the next one takes them up.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::error::JobResult;
+
+/// How a job is to stop. A later request only counts if it is greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum StopMode {
+    /// It goes on.
+    #[default]
+    None,
+    /// With a last checkpoint, to be resumed: nothing of open windows is emitted.
+    Checkpoint,
+    /// As if all input had ended: open windows are emitted and the job is done.
+    Drain,
+    /// At once, as a crash would: nothing more is stored or committed.
+    Kill,
+}
+
+/// A completed checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointInfo {
+    /// Its number.
+    pub id: u64,
+    /// Its folder; None: the job stores no checkpoints.
+    pub folder: Option<PathBuf>,
+    /// From the trigger to the end of writing.
+    pub took: Duration,
+}
+
+/// Where the answer to a request for a checkpoint goes. Dropped: the checkpoint was not completed.
+pub(crate) type CheckpointReply = oneshot::Sender<JobResult<CheckpointInfo>>;
+
+/// Where a job stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobState {
+    /// Tasks are being built and restored.
+    Starting,
+    /// Tasks run.
+    Running,
+    /// An attempt has failed, the next one has not begun.
+    Restarting,
+    /// All input was read and everything is committed.
+    Finished,
+    /// Stopped on request, with a checkpoint to resume from where the job stores any.
+    Stopped,
+    /// Ended abruptly on request.
+    Killed,
+    /// A failure ended it.
+    Failed,
+}
+
+impl JobState {
+    /// Whether it is over.
+    pub fn is_over(self) -> bool {
+        matches!(self, JobState::Finished | JobState::Stopped | JobState::Killed | JobState::Failed)
+    }
+}
+
+/// The coordinator's end of a job's handle.
+#[derive(Debug)]
+pub(crate) struct Control {
+    pub stop: watch::Receiver<StopMode>,
+    pub requests: mpsc::UnboundedReceiver<CheckpointReply>,
+    /// Requested checkpoints that have not begun.
+    pub wanted: Vec<CheckpointReply>,
+    pub state: watch::Sender<JobState>,
+}
+
+/// The other end: what a handle holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Remote {
+    pub stop: watch::Sender<StopMode>,
+    pub requests: mpsc::UnboundedSender<CheckpointReply>,
+    pub state: watch::Receiver<JobState>,
+}
+
+impl Control {
+    /// Both ends.
+    pub(crate) fn new() -> (Self, Remote) {
+        let (stop_sender, stop) = watch::channel(StopMode::None);
+        let (request_sender, requests) = mpsc::unbounded_channel();
+        let (state, state_receiver) = watch::channel(JobState::Starting);
+        let control = Control { stop, requests, wanted: Vec::new(), state };
+        (control, Remote { stop: stop_sender, requests: request_sender, state: state_receiver })
+    }
+
+    pub(crate) fn enter(&self, state: JobState) {
+        self.state.send_replace(state);
+    }
+
+    pub(crate) fn stopping(&self) -> StopMode {
+        *self.stop.borrow()
+    }
+}
+
+impl Remote {
+    /// Asks for a stop, unless a greater one was asked for.
+    pub(crate) fn stop(&self, mode: StopMode) {
+        self.stop.send_if_modified(|current| {
+            let more = mode > *current;
+            if more {
+                *current = mode;
+            }
+            more
+        });
+    }
+}
+
+/// A request to stop that is greater than `than`; one that was made before counts.
+pub(crate) async fn stop_requested(stop: &mut watch::Receiver<StopMode>, than: StopMode) -> StopMode {
+    let mode = stop.wait_for(|&mode| mode > than).await.ok().map(|mode| *mode);
+    match mode {
+        Some(mode) => mode,
+        // The handle is gone: nothing will be asked.
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,197 @@
+//! A job that runs in this process, and what can be done with it from outside.
+//!
+//! The command line is built on it, and so can be anything that embeds a job: tests, services, other programs.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::coordinator::{CheckpointInfo, Control, JobState, Remote, RunEnd, StopMode, run};
+use crate::error::{JobError, JobResult};
+use crate::job::Job;
+use crate::progress::Board;
+use crate::run_options::RunOptions;
+
+/// How often a wait looks.
+const POLL: Duration = Duration::from_millis(1);
+
+/// How a job ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobEnd {
+    /// All input was read, or drained, and everything is committed. Its checkpoints are removed.
+    Finished,
+    /// Stopped with a checkpoint in this directory, from which it can be resumed; None: it stores no checkpoints.
+    Stopped(Option<String>),
+    /// Ended abruptly.
+    Killed,
+}
+
+/// A running job. It runs on threads of its own, and calls of the handle that wait block the
+/// caller: inside of asynchronous code they belong on a thread for blocking work. Dropping the handle kills the job.
+#[derive(Debug)]
+pub struct JobHandle {
+    name: &'static str,
+    remote: Remote,
+    board: Arc<Board>,
+    ended: Receiver<JobResult<RunEnd>>,
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl JobHandle {
+    /// Starts a job. An error here is one of the options: anything later is told by [`wait`](Self::wait).
+    pub fn start(job: Job, options: RunOptions) -> JobResult<Self> {
+        let name = job.name;
+        let settings = options.settings(job)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_time()
+            .enable_io()
+            // A step of a task takes about as long as a batch: look at timers and messages after a few.
+            .event_interval(7)
+            .build()
+            .map_err(|error| JobError::io("cannot start", &error))?;
+        let board = Arc::new(Board::new());
+        let (control, remote) = Control::new();
+        let (sender, ended) = channel();
+        let own_board = board.clone();
+        runtime.spawn(async move {
+            // A task of its own: blocking sections of the coordinator may then move to another thread.
+            let result = tokio::spawn(run(settings, own_board, control)).await;
+            let result = result.unwrap_or_else(|error| Err(JobError::new(format!("the coordinator panicked: {error}"))));
+            // Nobody is there to hear it when the handle was dropped.
+            let _ = sender.send(result);
+        });
+        Ok(JobHandle { name, remote, board, ended, runtime: Some(runtime) })
+    }
+
+    /// The job's name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where it stands.
+    pub fn state(&self) -> JobState {
+        *self.remote.state.borrow()
+    }
+
+    /// How often it has started again after a failure.
+    pub fn restarts(&self) -> u32 {
+        self.board.attempts().saturating_sub(1)
+    }
+
+    /// Waits until the state is as wanted. False: the job is over, or the time has run out.
+    pub fn wait_until(&self, timeout: Duration, wanted: impl Fn(JobState) -> bool) -> bool {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let state = self.state();
+            if wanted(state) {
+                return true;
+            }
+            if state.is_over() || Instant::now() > deadline {
+                return false;
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Takes a checkpoint now and waits until it is stored and the output that belongs to it is committed. An error if the
+    /// attempt fails or the job ends before.
+    pub fn checkpoint(&self) -> JobResult<CheckpointInfo> {
+        let gone = || JobError::transient("the job ended or failed before the checkpoint was complete");
+        let (reply, mut answer) = oneshot::channel();
+        self.remote.requests.send(reply).map_err(|_| gone())?;
+        loop {
+            match answer.try_recv() {
+                Ok(result) => return result,
+                Err(oneshot::error::TryRecvError::Empty) => std::thread::sleep(POLL),
+                Err(oneshot::error::TryRecvError::Closed) => return Err(gone()),
+            }
+        }
+    }
+
+    /// Stops with a last checkpoint, from which the job can be resumed: open windows stay open in it. A job that ends before that
+    /// is finished.
+    pub fn stop_with_checkpoint(self) -> JobResult<JobEnd> {
+        self.remote.stop(StopMode::Checkpoint);
+        self.wait()
+    }
+
+    /// Ends the job as if its input had ended here: open windows are emitted, everything is committed.
+    pub fn drain(self) -> JobResult<JobEnd> {
+        self.remote.stop(StopMode::Drain);
+        self.wait()
+    }
+
+    /// Ends it abruptly: nothing more is stored or committed, as in a crash. When it returns all tasks have ended.
+    pub fn kill(self) -> JobResult<JobEnd> {
+        self.remote.stop(StopMode::Kill);
+        self.wait()
+    }
+
+    /// Waits for the end.
+    pub fn wait(mut self) -> JobResult<JobEnd> {
+        let end = self.run_end()?;
+        self.conclude(end)
+    }
+
+    /// Waits for the end, so long. None: it is still running.
+    pub fn wait_for(&mut self, timeout: Duration) -> Option<JobResult<JobEnd>> {
+        match self.ended.recv_timeout(timeout) {
+            Ok(result) => Some(result.and_then(|end| self.conclude(end))),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err(JobError::new("the job has ended already"))),
+        }
+    }
+
+    /// Waits until the job is over, but for the last act: [`conclude`](Self::conclude).
+    pub(crate) fn run_end(&mut self) -> JobResult<RunEnd> {
+        self.ended.recv().unwrap_or_else(|_| Err(JobError::new("the job has ended already")))
+    }
+
+    /// Removes what only a resume would need. After it a process may end.
+    pub(crate) fn conclude(&mut self, end: RunEnd) -> JobResult<JobEnd> {
+        match end {
+            RunEnd::Finished(leftover) => {
+                if let Some(runtime) = &self.runtime {
+                    let (sender, done) = channel();
+                    runtime.spawn(async move {
+                        leftover.remove().await;
+                        let _ = sender.send(());
+                    });
+                    let _ = done.recv();
+                }
+                Ok(JobEnd::Finished)
+            }
+            RunEnd::Stopped(directory) => Ok(JobEnd::Stopped(directory)),
+            RunEnd::Killed => Ok(JobEnd::Killed),
+        }
+    }
+
+    pub(crate) fn board(&self) -> &Arc<Board> {
+        &self.board
+    }
+
+    pub(crate) fn remote(&self) -> &Remote {
+        &self.remote
+    }
+
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(future);
+        }
+    }
+}
+
+impl Drop for JobHandle {
+    fn drop(&mut self) {
+        if !self.state().is_over() {
+            self.remote.stop(StopMode::Kill);
+            let _ = self.ended.recv();
+        }
+        if let Some(runtime) = self.runtime.take() {
+            // Waiting for it could block on threads that wait for input.
+            runtime.shutdown_background();
+        }
+    }
+}
