@@ -107,13 +107,22 @@ impl<'a> Shape<'a> {
     fn schema(&self) -> TokenStream {
         let ty = self.fields.iter().map(|field| &field.ty);
         let named = matches!(self.fields, Fields::Named(_));
-        let name = self.names.iter().map(|name| if named { format!("{name}:") } else { String::new() });
+        let name = self.names.iter().map(|name| if named { format!("{}:", quoted(name)) } else { String::new() });
         let (open, close) = if named { ("{", "}") } else { ("(", ")") };
         quote! {{
             let fields: ::std::vec::Vec<::std::string::String> =
                 ::std::vec![#(::std::string::String::from(#name) + &<#ty as ::millstream::codegen::State>::schema()),*];
             ::std::string::String::from(#open) + &fields.join(",") + #close
         }}
+    }
+}
+
+/// A name as schemas write it: in backquotes where it is no word.
+fn quoted(name: &str) -> String {
+    if !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        name.to_owned()
+    } else {
+        format!("`{}`", name.replace('`', "``"))
     }
 }
 

@@ -89,6 +89,7 @@ impl fmt::Display for JobError {
 
 impl std::error::Error for JobError {}
 
+#[cfg(feature = "engine")]
 impl From<crate::value::EvalError> for JobError {
     #[cold]
     fn from(error: crate::value::EvalError) -> Self {

@@ -8,10 +8,12 @@
 extern crate self as millstream;
 
 pub mod aggregates;
-#[cfg(feature = "engine")]
+#[cfg(feature = "checkpoint")]
 mod bytes;
 #[cfg(feature = "engine")]
 pub mod chain;
+#[cfg(feature = "checkpoint")]
+pub mod checkpoint;
 #[cfg(feature = "engine")]
 #[doc(hidden)]
 pub mod codegen;
@@ -20,7 +22,7 @@ pub mod connectors;
 mod coordinator;
 #[cfg(feature = "engine")]
 mod entry;
-#[cfg(feature = "engine")]
+#[cfg(feature = "checkpoint")]
 pub mod error;
 #[cfg(feature = "engine")]
 pub mod exchange;
@@ -70,7 +72,7 @@ pub use chain::{Chain, ChainBuilder};
 pub use coordinator::{CheckpointInfo, JobState};
 #[cfg(feature = "engine")]
 pub use entry::{main, run_with_args};
-#[cfg(feature = "engine")]
+#[cfg(feature = "checkpoint")]
 pub use error::{JobError, JobResult};
 #[cfg(feature = "engine")]
 pub use graph::ErrorPolicy;

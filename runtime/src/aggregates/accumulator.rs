@@ -26,7 +26,7 @@ pub trait Retract: Accumulator {
     fn retract(&mut self, value: Self::Input) -> Result<(), EvalError>;
 }
 
-/// Implements [`State`] for an accumulator as that of its fields, under a name.
+/// Implements [`State`] for an accumulator as that of its fields, under a name. `<T>` says what it takes: no part of the state.
 macro_rules! accumulator_state {
     ([$($generics:tt)*] $ty:ty = $name:literal $(<$argument:ty>)?: $($field:ident),*) => {
         impl<$($generics)*> crate::state::State for $ty {
@@ -40,7 +40,9 @@ macro_rules! accumulator_state {
                 Ok(Self { $($field: crate::state::State::decode(input)?,)* ..Self::default() })
             }
             fn schema() -> String {
-                String::from($name) $(+ "<" + &<$argument as crate::state::State>::schema() + ">")?
+                let fields: Vec<String> =
+                    vec![$(String::from(concat!(stringify!($field), ":")) + &crate::state::schema_of(|this: &Self| &this.$field)),*];
+                String::from($name) + "{" + &fields.join(",") + "}"
             }
         }
     };

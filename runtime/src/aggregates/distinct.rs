@@ -35,7 +35,7 @@ impl<A: State, T: AsKey> State for Distinct<A, T> {
         Ok(Distinct { inner: State::decode(input)?, values: State::decode(input)? })
     }
     fn schema() -> String {
-        format!("distinct<{},{}>", A::schema(), T::Key::schema())
+        format!("distinct{{inner:{},values:map<{},int64>}}", A::schema(), T::Key::schema())
     }
 }
 

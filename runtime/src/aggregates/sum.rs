@@ -133,7 +133,7 @@ mod engine {
             Ok(FloatTotal { sum, lost, nan, positive, negative })
         }
         fn schema() -> String {
-            "float_total".into()
+            <(f64, f64, i64, i64, i64)>::schema()
         }
     }
 

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::control::CheckpointReply;
-use super::manifest::{ChainEntry, Manifest, SubtaskEntry};
-use super::state::StateEntry;
+use crate::checkpoint::{ChainEntry, Manifest, StateEntry, SubtaskEntry};
 use crate::task::{Ack, TaskId};
 
 /// A checkpoint that takes longer fails the attempt.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tokio::task::JoinHandle;
 
-use super::state::{Part, StateEntry};
+use crate::checkpoint::{Part, StateEntry};
 use crate::error::{JobError, JobResult};
 use crate::sink::{COMMITTABLES, Committer, SinkStart};
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::manifest::{ChainEntry, SubtaskEntry};
-use super::state::{Part, StateEntry};
 use crate::chain::OutputEdge;
+use crate::checkpoint::{ChainEntry, SubtaskEntry};
+use crate::checkpoint::{Part, StateEntry};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{CHANNEL_CAPACITY, Element};
 use crate::job::{ChainSpec, ExchangeKind};

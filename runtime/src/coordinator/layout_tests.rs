@@ -1,8 +1,8 @@
 //! Wiring and dealing out.
 
 use super::layout::{deal, wire};
-use super::manifest::{ChainEntry, SubtaskEntry};
-use super::state::{Part, StateEntry};
+use crate::checkpoint::{ChainEntry, SubtaskEntry};
+use crate::checkpoint::{Part, StateEntry};
 use crate::error::JobError;
 use crate::job::{ChainSpec, ExchangeKind, InputSpec};
 

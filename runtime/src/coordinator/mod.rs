@@ -7,7 +7,6 @@ mod control;
 mod layout;
 #[cfg(test)]
 mod layout_tests;
-mod manifest;
 mod run;
 mod state;
 mod storage;
@@ -15,4 +14,4 @@ mod storage;
 pub use control::{CheckpointInfo, JobState};
 pub(crate) use control::{Control, Remote, StopMode};
 pub(crate) use run::{RunEnd, RunSettings, run};
-pub(crate) use state::{StateEntry, entries_of};
+pub(crate) use state::entries_of;

@@ -13,12 +13,10 @@ use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::manifest::{DataFile, Manifest, ManifestError};
-use super::state::{StateEntry, decode_entries, encode_entries};
+use crate::checkpoint::{
+    DataFile, MANIFEST, Manifest, ManifestError, StateEntry, decode_entries, encode_entries, folder_of, number_of,
+};
 use crate::error::{JobError, JobResult};
-
-const MANIFEST: &str = "manifest.json";
-const FOLDER: &str = "checkpoint-";
 
 /// A data file that has grown so large is followed by another.
 const FILE_SIZE: usize = if cfg!(test) { 1024 } else { 16 * 1024 * 1024 };
@@ -84,7 +82,7 @@ impl CheckpointStore {
     /// Reads a checkpoint that somebody names: its own folder, or a directory of which the newest is taken. Takes no lock.
     pub(crate) async fn named(path: &Path, job: &str) -> JobResult<Checkpoint> {
         let cannot = |reason: String| JobError::new(format!("cannot resume from `{}`: {reason}", path.display()));
-        let id = path.file_name().and_then(|name| name.to_str()?.strip_prefix(FOLDER)?.parse::<u64>().ok());
+        let id = path.file_name().and_then(|name| number_of(name.to_str()?));
         let directory = match (id, path.parent()) {
             (Some(_), Some(parent)) => parent,
             _ => path,
@@ -169,7 +167,7 @@ impl CheckpointStore {
         let listed = self.store.list_with_delimiter(None).await.map_err(|error| {
             JobError::new(format!("cannot read the checkpoint directory `{}`: {}", self.directory.display(), root_cause(&error)))
         })?;
-        let id = |folder: &StorePath| folder.filename()?.strip_prefix(FOLDER)?.parse().ok();
+        let id = |folder: &StorePath| number_of(folder.filename()?);
         Ok(listed.common_prefixes.iter().filter_map(id).collect())
     }
 
@@ -193,7 +191,7 @@ impl CheckpointStore {
                     "`{}` was written by a newer version (format {version}, this one knows {}); build the job with that version, or \
                      start from the beginning with --fresh",
                     shown(MANIFEST),
-                    super::manifest::FORMAT
+                    crate::checkpoint::FORMAT
                 )));
             }
         };
@@ -298,10 +296,6 @@ enum ReadError {
     Refused(String),
 }
 
-fn folder_of(id: u64) -> String {
-    format!("{FOLDER}{id:06}")
-}
-
 /// The innermost cause of a store's error: the operating system's words.
 fn root_cause(error: &object_store::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
@@ -313,9 +307,9 @@ fn root_cause(error: &object_store::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::manifest::tests::sample;
-    use super::super::state::Part;
     use super::*;
+    use crate::checkpoint::Part;
+    use crate::checkpoint::sample;
 
     fn manifest(checkpoint: u64) -> Manifest {
         Manifest { checkpoint, files: Vec::new(), ..sample() }

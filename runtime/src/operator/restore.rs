@@ -2,8 +2,11 @@
 //!
 //! The engine fills it from one or more old subtasks: the key groups of the new subtask's range, and its share of list items.
 
+use std::sync::OnceLock;
+
 use hashbrown::HashMap;
 
+use crate::checkpoint::{Conversion, ConversionError, Layout};
 use crate::error::JobError;
 
 /// The state of all operators of a chain.
@@ -25,12 +28,12 @@ impl RestoredState {
 
     /// Adds the encoded state of one key group.
     pub fn add_group(&mut self, uid: &str, state: &str, schema: &str, group: u16, bytes: Vec<u8>) {
-        self.state(uid, state, schema).groups.push((group, bytes));
+        self.state(uid, state, schema).stored.groups.push((group, bytes));
     }
 
     /// Adds one encoded list item.
     pub fn add_item(&mut self, uid: &str, state: &str, schema: &str, bytes: Vec<u8>) {
-        self.state(uid, state, schema).items.push(bytes);
+        self.state(uid, state, schema).stored.items.push(bytes);
     }
 
     fn state(&mut self, uid: &str, name: &str, schema: &str) -> &mut RestoredParts {
@@ -40,8 +43,8 @@ impl RestoredState {
             operator.states.push(RestoredParts {
                 name: name.to_owned(),
                 schema: schema.to_owned(),
-                groups: Vec::new(),
-                items: Vec::new(),
+                stored: Parts::default(),
+                converted: OnceLock::new(),
             });
             operator.states.len() - 1
         });
@@ -59,30 +62,67 @@ pub struct RestoredOperator {
 struct RestoredParts {
     name: String,
     schema: String,
+    stored: Parts,
+    /// For a job whose types have changed since, with the schema that they have now.
+    converted: OnceLock<(String, Parts)>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Parts {
     groups: Vec<(u16, Vec<u8>)>,
     items: Vec<Vec<u8>>,
 }
 
 impl RestoredOperator {
-    /// The key groups of a keyed state, encoded. An error if it was written with other types.
+    /// The key groups of a keyed state, encoded with this schema. What was written with another is converted, where fields
+    /// were added that may be absent, removed, or made wider; else an error says which field does not fit.
     pub fn keyed(&self, state: &str, schema: &str) -> Result<&[(u16, Vec<u8>)], JobError> {
         Ok(self.find(state, schema)?.map_or(&[], |parts| &parts.groups))
     }
 
-    /// The items of a list state, encoded. An error if it was written with other types.
+    /// The items of a list state, encoded with this schema; converted as by [`RestoredOperator::keyed`].
     pub fn list(&self, state: &str, schema: &str) -> Result<&[Vec<u8>], JobError> {
         Ok(self.find(state, schema)?.map_or(&[], |parts| &parts.items))
     }
 
-    fn find(&self, state: &str, schema: &str) -> Result<Option<&RestoredParts>, JobError> {
-        let Some(parts) = self.states.iter().find(|parts| parts.name == state) else { return Ok(None) };
-        if parts.schema != schema {
-            return Err(JobError::new(format!(
-                "the checkpoint's state `{state}` has other types\n  in the checkpoint: {}\n  in this job:       {schema}\n  \
-                 keep the types as they were, or start without the checkpoint (--fresh)",
-                parts.schema
-            )));
+    fn find(&self, state: &str, schema: &str) -> Result<Option<&Parts>, JobError> {
+        let Some(found) = self.states.iter().find(|parts| parts.name == state) else { return Ok(None) };
+        if found.schema == schema {
+            return Ok(Some(&found.stored));
         }
-        Ok(Some(parts))
+        if found.converted.get().is_none() {
+            let parts =
+                convert(&found.stored, &found.schema, schema).map_err(|reason| refused(&found.schema, schema, &reason))?;
+            // Whoever was first has stored the same.
+            let _ = found.converted.set((schema.to_owned(), parts));
+        }
+        Ok(found.converted.get().filter(|(converted, _)| converted == schema).map(|(_, parts)| parts))
     }
+}
+
+fn convert(stored: &Parts, old: &str, new: &str) -> Result<Parts, String> {
+    let unknown = || "its types cannot be compared".to_owned();
+    let (old, new) = (Layout::parse(old).ok_or_else(unknown)?, Layout::parse(new).ok_or_else(unknown)?);
+    let conversion = Conversion::between(&old, &new).map_err(|mismatch| match mismatch.path.as_str() {
+        "" => mismatch.reason,
+        path => format!("`{path}` {}", mismatch.reason),
+    })?;
+    let apply = |bytes: &Vec<u8>| {
+        conversion.apply(bytes).map_err(|error| match error {
+            ConversionError::Damaged => "it is damaged".to_owned(),
+            ConversionError::Value(value) => format!("it holds `{value}`, which does not exist any more"),
+        })
+    };
+    Ok(Parts {
+        groups: stored.groups.iter().map(|(group, bytes)| Ok((*group, apply(bytes)?))).collect::<Result<_, String>>()?,
+        items: stored.items.iter().map(apply).collect::<Result<_, String>>()?,
+    })
+}
+
+#[cold]
+fn refused(old: &str, new: &str, reason: &str) -> JobError {
+    JobError::new(format!(
+        "the state in the checkpoint does not fit this job: {reason}\n  in the checkpoint: {old}\n  in this job:       {new}\n  keep \
+         the types as they were, give the operator another name (@id) to begin with empty state, or start anew (--fresh)"
+    ))
 }

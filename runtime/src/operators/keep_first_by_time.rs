@@ -173,6 +173,6 @@ impl<T: State> State for First<T> {
     }
 
     fn schema() -> String {
-        format!("first<{}>", T::schema())
+        format!("first{{emitted:int64?,waiting:list<(int64,{})>}}", T::schema())
     }
 }

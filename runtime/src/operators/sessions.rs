@@ -108,7 +108,7 @@ impl<Acc: State> State for Session<Acc> {
     }
 
     fn schema() -> String {
-        format!("session<{}>", Acc::schema())
+        format!("session{{start:int64,end:int64,fired:bool,acc:{}}}", Acc::schema())
     }
 }
 
@@ -123,6 +123,7 @@ impl<Acc: State> State for Sessions<Acc> {
     }
 
     fn schema() -> String {
-        format!("sessions<{}>", Acc::schema())
+        let session = Session::<Acc>::schema();
+        format!("sessions{{first:{session},rest:list<{session}>}}")
     }
 }

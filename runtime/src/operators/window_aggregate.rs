@@ -231,7 +231,8 @@ impl<A: Aggregation, W: WindowAssigner, L> WindowAggregate<A, W, L> {
     }
 
     fn schema(&self) -> String {
-        format!("{}<{},{}>", self.assigner.describe(), A::Key::schema(), A::Acc::schema())
+        let entries = format!("map<{},{}>", A::Key::schema(), A::Acc::schema());
+        format!("{}{{watermark:int64,panes:list<(int64,{entries})>}}", self.assigner.describe())
     }
 }
 

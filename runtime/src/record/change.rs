@@ -89,6 +89,6 @@ impl<T: State> State for Change<T> {
         Ok(Change { kind: State::decode(input)?, row: State::decode(input)? })
     }
     fn schema() -> String {
-        format!("change<{}>", T::schema())
+        format!("change{{kind:change_kind,row:{}}}", T::schema())
     }
 }

@@ -74,7 +74,7 @@ fn columns_describe_themselves() {
     assert_eq!(event.column_text(0).unwrap(), "2");
     assert_eq!(event.column_text(1).unwrap(), r#"{"auction":7,"p-rice":null,"channel":"c"}"#);
     assert_eq!(event.column_text(2), None);
-    assert_eq!(Bid::schema(), "{auction:int64,p-rice:int32?,channel:string}");
+    assert_eq!(Bid::schema(), "{auction:int64,`p-rice`:int32?,channel:string}");
 }
 
 /// C07, C44, C45: the message names the field and the value, and nothing is cut, rounded or guessed.

@@ -124,6 +124,11 @@ pub fn write_varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
+/// The schema of a field, whose type the compiler finds.
+pub fn schema_of<T, F: State>(_field: fn(&T) -> &F) -> String {
+    F::schema()
+}
+
 /// A value encoded by itself.
 pub fn encode_to_vec<T: State>(value: &T) -> Vec<u8> {
     let mut out = Vec::new();

@@ -107,7 +107,7 @@ where
     }
 
     fn schema() -> String {
-        format!("map<{},{}>", K::schema(), V::schema())
+        format!("keyed{{watermark:int64,entries:map<{},{}>}}", K::schema(), V::schema())
     }
 }
 

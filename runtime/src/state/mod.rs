@@ -5,7 +5,7 @@ mod key_group;
 mod keyed;
 mod tables;
 
-pub use codec::{State, StateError, StateReader, decode_from_slice, encode_to_vec, write_varint};
+pub use codec::{State, StateError, StateReader, decode_from_slice, encode_to_vec, schema_of, write_varint};
 pub use key_group::{KeyGroupRange, KeyGroups, hash_bytes};
 pub use keyed::KeyedState;
 pub use tables::{Entry, KeyHasher, KeyedTables, Occupied, Place, SharedTable, Slot, Vacant, decode_entries, read};

@@ -1,6 +1,6 @@
 //! What the coordinator and the tasks say to each other.
 
-use crate::coordinator::StateEntry;
+use crate::checkpoint::StateEntry;
 
 /// Names a task: the index of its chain, and its subtask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -105,7 +105,7 @@ fn state_of_other_types_or_windows_is_refused_by_name() {
     let snapshot = encode(job.snapshot());
     let mut other = Job::new(1, || WindowAggregate::new(Tumbling::new(20, 0), Collect));
     let error = other.try_restore(&snapshot).unwrap_err().to_string();
-    for part in ["op", "tumbling(10,0)<int64,list<int64>>", "tumbling(20,0)<int64,list<int64>>", "--fresh"] {
+    for part in ["op", "was `tumbling(10,0)`, is `tumbling(20,0)`", "map<int64,list<int64>>", "--fresh"] {
         assert!(error.contains(part), "{part} is not in: {error}");
     }
     // Damaged bytes are an error, not a panic.

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
+use millstream_runtime::checkpoint::{Cursor, Layout};
 use millstream_runtime::operator::*;
 use millstream_runtime::operators::Aggregation;
 use millstream_runtime::record::Change;
@@ -28,7 +29,7 @@ impl State for Row {
         Ok(Row { key, time, id })
     }
     fn schema() -> String {
-        "row".into()
+        "row{key:int64,time:int64,id:int64}".into()
     }
 }
 
@@ -232,6 +233,11 @@ pub fn encode(snapshot: Vec<OperatorSnapshot>) -> Vec<(String, String, u16, Vec<
         for part in parts {
             let mut bytes = Vec::new();
             part.part.encode(&mut bytes);
+            // Whoever reads a checkpoint without the types, to show or to convert it, walks by the schema.
+            let layout = Layout::parse(&state.schema).unwrap_or_else(|| panic!("no schema: {}", state.schema));
+            let mut cursor = Cursor::new(&bytes);
+            cursor.skip(&layout).unwrap_or_else(|_| panic!("{} is not what is stored: {bytes:?}", state.schema));
+            assert_eq!(cursor.rest, [0; 0], "{} is not all that is stored", state.schema);
             all.push((state.name.clone(), state.schema.clone(), part.group, bytes));
         }
     }

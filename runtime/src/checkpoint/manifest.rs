@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of everything in a checkpoint directory.
-pub(crate) const FORMAT: u64 = 1;
+pub const FORMAT: u64 = 1;
 
 /// What a checkpoint says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Manifest {
+pub struct Manifest {
     pub job: String,
     pub fingerprint: u64,
     /// The id of the run, the same in all checkpoints of a run and its resumed continuations.
@@ -21,21 +21,21 @@ pub(crate) struct Manifest {
 
 /// One chain at the time of the checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ChainEntry {
+pub struct ChainEntry {
     pub name: String,
     /// Per subtask: whether its input had ended, and its watermark.
     pub subtasks: Vec<SubtaskEntry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SubtaskEntry {
+pub struct SubtaskEntry {
     pub finished: bool,
     pub watermark: i64,
 }
 
 /// A data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DataFile {
+pub struct DataFile {
     pub name: String,
     pub size: u64,
     pub xxh3: u64,
@@ -43,7 +43,7 @@ pub(crate) struct DataFile {
 
 /// Why a manifest cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ManifestError {
+pub enum ManifestError {
     /// Damaged: an older checkpoint may be whole.
     Corrupt(String),
     /// Written by a newer version.
@@ -51,7 +51,7 @@ pub(crate) enum ManifestError {
 }
 
 impl Manifest {
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let chains: Vec<Value> = self
             .chains
             .iter()
@@ -85,7 +85,7 @@ impl Manifest {
         bytes
     }
 
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, ManifestError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ManifestError> {
         let corrupt = |what: &str| ManifestError::Corrupt(what.to_owned());
         let text = std::str::from_utf8(bytes).map_err(|_| corrupt("it is not UTF-8"))?;
         if text.is_empty() {
@@ -132,10 +132,10 @@ impl Manifest {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    pub(crate) fn sample() -> Manifest {
+    pub fn sample() -> Manifest {
         Manifest {
             job: "flight_delays".into(),
             fingerprint: 0xfeed_0000_0000_0001,

@@ -1,0 +1,93 @@
+//! Reading checkpoints from a local folder, without a job.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Manifest, ManifestError, StateEntry, decode_entries};
+
+/// The file that makes a checkpoint valid.
+pub const MANIFEST: &str = "manifest.json";
+
+const FOLDER: &str = "checkpoint-";
+
+/// The name of the folder of a checkpoint: `checkpoint-000012`.
+pub fn folder_of(id: u64) -> String {
+    format!("{FOLDER}{id:06}")
+}
+
+/// The number of the checkpoint in a folder of this name.
+pub fn number_of(folder: &str) -> Option<u64> {
+    folder.strip_prefix(FOLDER)?.parse().ok()
+}
+
+/// Why a checkpoint cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// It has no manifest: it never completed.
+    Incomplete,
+    /// It is damaged, or cannot be read: the file and the reason.
+    Damaged(String),
+    /// Written by a newer version.
+    Newer(u64),
+}
+
+/// A checkpoint in a directory of checkpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its number.
+    pub id: u64,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What its manifest says.
+    pub manifest: Result<Manifest, ReadError>,
+}
+
+/// All checkpoints in a directory, the newest first.
+pub fn list(directory: &Path) -> std::io::Result<Vec<Listed>> {
+    let mut listed = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if let Some(id) = entry.file_name().to_str().and_then(number_of) {
+            let folder = entry.path();
+            listed.push(Listed { id, manifest: read_manifest(&folder), folder });
+        }
+    }
+    listed.sort_by_key(|checkpoint| std::cmp::Reverse(checkpoint.id));
+    Ok(listed)
+}
+
+/// The manifest of the checkpoint in this folder.
+pub fn read_manifest(folder: &Path) -> Result<Manifest, ReadError> {
+    let path = folder.join(MANIFEST);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(ReadError::Incomplete),
+        Err(error) => return Err(ReadError::Damaged(format!("`{}` cannot be read: {error}", path.display()))),
+    };
+    Manifest::from_bytes(&bytes).map_err(|error| match error {
+        ManifestError::Corrupt(reason) => ReadError::Damaged(format!("`{}` is damaged: {reason}", path.display())),
+        ManifestError::Newer(version) => ReadError::Newer(version),
+    })
+}
+
+/// A whole checkpoint: every data file is read and checked.
+pub fn read(folder: &Path) -> Result<(Manifest, Vec<StateEntry>), ReadError> {
+    let manifest = read_manifest(folder)?;
+    let mut entries = Vec::new();
+    for file in &manifest.files {
+        let path = folder.join(&file.name);
+        let damaged = |reason: &dyn std::fmt::Display| ReadError::Damaged(format!("`{}` is damaged: {reason}", path.display()));
+        let bytes =
+            fs::read(&path).map_err(|error| ReadError::Damaged(format!("`{}` cannot be read: {error}", path.display())))?;
+        if bytes.len() as u64 != file.size {
+            return Err(damaged(&format_args!("{} bytes, should be {}", bytes.len(), file.size)));
+        }
+        if xxh3_64(&bytes) != file.xxh3 {
+            return Err(damaged(&"its checksum is wrong"));
+        }
+        entries.extend(decode_entries(&bytes).map_err(|error| damaged(&error.message()))?);
+    }
+    Ok((manifest, entries))
+}

@@ -1,0 +1,21 @@
+//! What a checkpoint on disk says about itself: manifests, entries of state, and the layout of their bytes.
+//!
+//! Needs neither the engine nor the job's types, so that the command line can look into checkpoints, too.
+
+mod entries;
+mod evolve;
+mod folder;
+mod layout;
+mod manifest;
+mod show;
+mod walk;
+
+pub use entries::{Part, StateEntry, decode_entries, encode_entries};
+pub use evolve::{Conversion, ConversionError, Mismatch};
+pub use folder::{Listed, MANIFEST, ReadError, folder_of, list, number_of, read, read_manifest};
+pub use layout::{Layout, TimeKind};
+#[cfg(all(test, feature = "engine"))]
+pub(crate) use manifest::tests::sample;
+pub use manifest::{ChainEntry, DataFile, FORMAT, Manifest, ManifestError, SubtaskEntry};
+pub use show::value;
+pub use walk::{Cursor, Damaged};
