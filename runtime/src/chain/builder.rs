@@ -13,7 +13,7 @@ use crate::graph::ErrorPolicy;
 use crate::operator::{Chained, FanOut, Operator, OperatorContext, Stage};
 use crate::params::ParamValues;
 use crate::sink::{Committer, Sink, SinkContext, SinkStage};
-use crate::source::{Source, SourceContext, Throttle};
+use crate::source::{ReaderContext, Source, Throttle};
 use crate::state::{KeyGroups, State};
 use crate::value::{EvalError, Timestamp};
 
@@ -165,7 +165,7 @@ impl ChainBuilder<'_> {
         W: Fn(&S::Row) -> Result<Option<Timestamp>, EvalError> + Send + 'static,
         N: Stage<S::Row> + 'static,
     {
-        let context = SourceContext {
+        let context = ReaderContext {
             name: name.to_owned(),
             subtask: self.subtask,
             parallelism: self.parallelism,

@@ -175,7 +175,12 @@ where
     N: Stage<R::Row>,
 {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<JobResult<ReaderStatus>> {
-        let status = std::task::ready!(self.reader.poll(context, &mut self.feed))?;
+        let status = match self.reader.poll(context, &mut self.feed) {
+            Poll::Ready(status) => status?,
+            // What it has to say to the enumerator is said before it waits.
+            Poll::Pending if !self.feed.events.is_empty() => ReaderStatus::More,
+            Poll::Pending => return Poll::Pending,
+        };
         self.feed.next.end_of_batch()?;
         if let Some(watermark) = self.new_watermark() {
             self.feed.next.watermark(watermark)?;
@@ -252,10 +257,12 @@ where
     }
 
     fn restore(&mut self, state: &RestoredState) -> JobResult<()> {
+        self.reader.start()?;
         self.feed.next.restore(state)
     }
 
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
+        self.reader.checkpoint_complete(checkpoint)?;
         self.feed.next.checkpoint_complete(checkpoint)
     }
 

@@ -10,21 +10,19 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::checkpointing::{Identity, Pending, Purpose, TIMEOUT};
 use super::commit::{CommitQueue, committables_of};
 use super::control::{CheckpointInfo, CheckpointReply, Control, StopMode, stop_requested};
-use super::layout::{Dealt, deal, wire};
+use super::layout::{deal, wire};
 use super::run::RunSettings;
+use super::sources::Sources;
 use super::storage::{Checkpoint, CheckpointStore};
-use crate::chain::{BuildContext, ChainBuilder, SPLITS, SinkRegistry};
+use crate::chain::{BuildContext, ChainBuilder, SinkRegistry};
 use crate::checkpoint::SubtaskEntry;
-use crate::checkpoint::{Part, StateEntry};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
 use crate::operator::RestoredState;
 use crate::progress::Board;
 use crate::sink::COMMITTABLES;
-use crate::source::{EnumeratorAction, ErasedEnumerator, SourceContext, Throttle};
+use crate::source::Throttle;
 use crate::task::{Task, TaskFailure, TaskId, TaskMessage, TaskReport};
-
-const ENUMERATOR: &str = "#enumerator";
 
 /// How an attempt ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +47,7 @@ pub(super) struct Attempt<'a> {
     tasks: Tasks,
     task_count: usize,
     cancel: watch::Sender<bool>,
-    /// Per chain; None: no source.
-    enumerators: Vec<Option<Box<dyn ErasedEnumerator>>>,
-    /// Per chain: what its readers were told.
-    held: Vec<bool>,
+    sources: Sources,
     ended: HashSet<TaskId>,
     next_checkpoint: u64,
     next_trigger: Option<Instant>,
@@ -158,14 +153,14 @@ impl<'a> Attempt<'a> {
             .flat_map(|(_, entry)| committables_of(std::slice::from_ref(entry), resumed.unwrap_or(0)))
             .collect();
         queue.start(resumed, pending).await?;
-        let enumerators = tokio::task::block_in_place(|| open_enumerators(settings, &dealt, resumed.is_some()))?;
+        let sources = Sources::open(settings, &dealt, resumed.is_some(), &mailboxes)?;
         let task_count = ready.len();
         let mut tasks = JoinSet::new();
         for task in ready {
             let id = task.id;
             tasks.spawn(async move { (id, task.run().await) });
         }
-        let mut attempt = Attempt {
+        Ok(Attempt {
             settings,
             identity: Identity {
                 job: job.name.to_owned(),
@@ -180,8 +175,7 @@ impl<'a> Attempt<'a> {
             tasks,
             task_count,
             cancel,
-            held: vec![true; enumerators.len()],
-            enumerators,
+            sources,
             ended: HashSet::new(),
             next_checkpoint: first_checkpoint,
             next_trigger: settings.checkpoint_interval.map(|interval| Instant::now() + interval),
@@ -190,11 +184,7 @@ impl<'a> Attempt<'a> {
             queue,
             answers: Vec::new(),
             last: None,
-        };
-        for chain in 0..attempt.enumerators.len() {
-            attempt.release_watermark(chain);
-        }
-        Ok(attempt)
+        })
     }
 
     /// Runs to the end, a stop, or the first failure. All tasks have ended when it returns.
@@ -228,6 +218,7 @@ impl<'a> Attempt<'a> {
                 biased;
                 Some((task, report)) = self.reports.recv() => self.report(task, report)?,
                 Some(joined) = self.tasks.join_next() => self.task_ended(joined)?,
+                done = self.sources.call_done() => self.sources.found(done, &self.mailboxes)?,
                 written = written(&mut self.writing) => self.written(written).await?,
                 committed = self.queue.batch_done() => {
                     committed?;
@@ -280,11 +271,7 @@ impl<'a> Attempt<'a> {
         if stopped || self.last.is_some() {
             return;
         }
-        for (mailboxes, _) in self.mailboxes.iter().zip(&self.enumerators).filter(|(_, enumerator)| enumerator.is_some()) {
-            for mailbox in mailboxes {
-                let _ = mailbox.send(TaskMessage::Drain);
-            }
-        }
+        self.sources.tell_all(&self.mailboxes, &TaskMessage::Drain);
     }
 
     fn wake_at(&self) -> Option<Instant> {
@@ -313,17 +300,7 @@ impl<'a> Attempt<'a> {
         let id = self.next_checkpoint;
         self.next_checkpoint += 1;
         self.next_trigger = self.settings.checkpoint_interval.map(|interval| Instant::now() + interval);
-        let enumerators = self.enumerators.iter().enumerate().filter_map(|(chain, enumerator)| {
-            Some(StateEntry {
-                uid: (*self.settings.job.chains[chain].uids.first()?).to_owned(),
-                state: ENUMERATOR.to_owned(),
-                schema: String::new(),
-                subtask: 0,
-                part: Part::Item(enumerator.as_ref()?.snapshot()),
-            })
-        });
-        let enumerators: Vec<_> = enumerators.collect();
-        let mut pending = Pending::new(id, purpose, enumerators, self.task_count);
+        let mut pending = Pending::new(id, purpose, self.sources.snapshot(), self.task_count);
         pending.replies = std::mem::take(wanted);
         self.pending = Some(pending);
         let pause = purpose == Purpose::Stop;
@@ -334,8 +311,8 @@ impl<'a> Attempt<'a> {
 
     fn report(&mut self, task: TaskId, report: TaskReport) -> JobResult<()> {
         match report {
-            TaskReport::NeedsSplit => self.enumerate(task, |enumerator| enumerator.request(task.subtask)),
-            TaskReport::SourceEvent(event) => self.enumerate(task, |enumerator| enumerator.source_event(task.subtask, &event)),
+            TaskReport::NeedsSplit => self.sources.split_wanted(task, &self.mailboxes),
+            TaskReport::SourceEvent(event) => self.sources.event(task, &event, &self.mailboxes),
             TaskReport::Ended => {
                 self.ended.insert(task);
                 Ok(())
@@ -348,39 +325,6 @@ impl<'a> Attempt<'a> {
                     self.write_checkpoint();
                 }
                 Ok(())
-            }
-        }
-    }
-
-    /// Has the enumerator of a reader act, and tells the readers what it decided.
-    fn enumerate(
-        &mut self,
-        task: TaskId,
-        act: impl FnOnce(&mut dyn ErasedEnumerator) -> JobResult<Vec<EnumeratorAction<Vec<u8>>>>,
-    ) -> JobResult<()> {
-        let Some(enumerator) = &mut self.enumerators[task.chain] else { return Ok(()) };
-        let actions = tokio::task::block_in_place(|| act(enumerator.as_mut()))?;
-        for action in actions {
-            let (subtask, message) = match action {
-                EnumeratorAction::Assign(subtask, split) => (subtask, TaskMessage::AddSplits(vec![split])),
-                EnumeratorAction::NoMoreSplits(subtask) => (subtask, TaskMessage::NoMoreSplits),
-                EnumeratorAction::Event(subtask, event) => (subtask, TaskMessage::SourceEvent(event)),
-            };
-            if let Some(mailbox) = self.mailboxes[task.chain].get(subtask as usize) {
-                let _ = mailbox.send(message);
-            }
-        }
-        self.release_watermark(task.chain);
-        Ok(())
-    }
-
-    /// Tells the readers of a source whether unread splits hold the watermark, when that has changed.
-    fn release_watermark(&mut self, chain: usize) {
-        let Some(enumerator) = &self.enumerators[chain] else { return };
-        let hold = enumerator.unassigned() > 0;
-        if std::mem::replace(&mut self.held[chain], hold) != hold {
-            for mailbox in &self.mailboxes[chain] {
-                let _ = mailbox.send(TaskMessage::HoldWatermark(hold));
             }
         }
     }
@@ -412,6 +356,7 @@ impl<'a> Attempt<'a> {
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Complete(writing.id));
         }
+        self.sources.checkpoint_complete(writing.id)?;
         if let Some(store) = &self.store {
             self.board.checkpoint_completed(writing.id, writing.started.elapsed());
             store.retain(writing.id, self.settings.retain).await?;
@@ -443,43 +388,6 @@ async fn until(at: Option<Instant>) {
         Some(at) => tokio::time::sleep_until(at.into()).await,
         None => std::future::pending().await,
     }
-}
-
-/// The coordinator's halves of all sources: anew, or from the checkpoint, with the splits that readers had.
-fn open_enumerators(settings: &RunSettings, dealt: &Dealt, resumed: bool) -> JobResult<Vec<Option<Box<dyn ErasedEnumerator>>>> {
-    let mut enumerators = Vec::new();
-    for (index, chain) in settings.job.chains.iter().enumerate() {
-        let Some(build) = chain.source else {
-            enumerators.push(None);
-            continue;
-        };
-        let name = chain.uids.first().and_then(|uid| uid.split('/').next()).unwrap_or(chain.name);
-        let context = SourceContext {
-            name: name.to_owned(),
-            subtask: 0,
-            parallelism: settings.parallelism[index],
-            throttle: Arc::default(),
-        };
-        let in_source = |error: JobError| error.context(format_args!("source {name}"));
-        let source = build(&settings.params).map_err(in_source)?;
-        let own = |state: &'static str| {
-            let entries = dealt.own.iter().filter(move |(chain, entry)| *chain == index && entry.state == state);
-            entries.filter_map(|(_, entry)| match &entry.part {
-                Part::Item(bytes) => Some(bytes.clone()),
-                Part::Group(..) => None,
-            })
-        };
-        let stored = own(ENUMERATOR).next();
-        let mut enumerator = source.enumerator(&context, stored.as_deref()).map_err(in_source)?;
-        if resumed && stored.is_some() {
-            let splits: Vec<_> = own(SPLITS).collect();
-            enumerator.add_splits_back(&splits).map_err(in_source)?;
-        } else {
-            enumerator.discover().map_err(in_source)?;
-        }
-        enumerators.push(Some(enumerator));
-    }
-    Ok(enumerators)
 }
 
 fn panic_message(error: tokio::task::JoinError) -> String {

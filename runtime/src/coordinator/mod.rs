@@ -8,6 +8,7 @@ mod layout;
 #[cfg(test)]
 mod layout_tests;
 mod run;
+mod sources;
 mod state;
 mod storage;
 

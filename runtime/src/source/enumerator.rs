@@ -1,34 +1,71 @@
 //! The coordinator's half of a source: finds splits and hands them out.
 
+use std::time::Duration;
+
 use crate::error::JobResult;
 
-/// Finds the splits of a source and assigns them to readers. Runs on the coordinator; all calls come one after the other.
+/// Finds the splits of a source and assigns them to readers.
+///
+/// Runs on the coordinator; all calls come one after the other, and none of them may block for long: what may, such as listing a
+/// folder, is done by [`EnumeratorContext::call`] on a thread of its own, and its result comes to [`found`](Self::found).
+///
+/// The order of calls: after a restore [`add_splits_back`](Self::add_splits_back) with the splits that readers had; then
+/// [`start`](Self::start); then [`reader_added`](Self::reader_added) for every reader; then the rest in any order.
 pub trait SplitEnumerator<S>: Send {
-    /// Finds the splits of a fresh run. May block. Not called when a checkpoint is resumed.
-    fn discover(&mut self) -> JobResult<()>;
+    /// What work away from the coordinator brings back; `()` where there is none.
+    type Found: Send + 'static;
 
-    /// A reader asks for a split.
-    fn request(&mut self, subtask: u32, context: &mut EnumeratorContext<S>) -> JobResult<()>;
+    /// The job starts, anew or from a checkpoint. The place to begin looking for splits.
+    fn start(&mut self, context: &mut EnumeratorContext<S, Self::Found>) -> JobResult<()>;
 
-    /// Splits that readers had, to be handed out again: after a failure, and when a checkpoint is resumed.
-    fn add_splits_back(&mut self, splits: Vec<S>);
-
-    /// A message of the source's own from a reader.
-    fn source_event(&mut self, _subtask: u32, _event: &[u8], _context: &mut EnumeratorContext<S>) -> JobResult<()> {
+    /// The result of a [`call`](EnumeratorContext::call). An error that is given back fails the job.
+    fn found(&mut self, _found: JobResult<Self::Found>, _context: &mut EnumeratorContext<S, Self::Found>) -> JobResult<()> {
         Ok(())
     }
 
-    /// Known splits that no reader has. While there are any, the watermark is held: they may have old rows.
+    /// A reader is there. Called again for a reader that was reset: it knows nothing any more, and what it had comes back by
+    /// `add_splits_back`.
+    fn reader_added(&mut self, _subtask: u32, _context: &mut EnumeratorContext<S, Self::Found>) -> JobResult<()> {
+        Ok(())
+    }
+
+    /// A reader asks for a split. It asks once and then waits, for ever if need be: for an assignment, or for the news
+    /// that there are no more.
+    fn request(&mut self, subtask: u32, context: &mut EnumeratorContext<S, Self::Found>) -> JobResult<()>;
+
+    /// Splits that readers had, to be handed out again: when a checkpoint is resumed with the positions stored in it, after a
+    /// failure of single readers as they were assigned.
+    fn add_splits_back(&mut self, splits: Vec<S>, context: &mut EnumeratorContext<S, Self::Found>) -> JobResult<()>;
+
+    /// A message of the source's own from a reader.
+    fn source_event(&mut self, _subtask: u32, _event: &[u8], _context: &mut EnumeratorContext<S, Self::Found>) -> JobResult<()> {
+        Ok(())
+    }
+
+    /// Known splits that no reader has.
     fn unassigned(&self) -> usize;
 
-    /// What a checkpoint keeps: the unassigned splits and whatever discovery needs.
+    /// Whether rows that no reader has seen may be older than those that were read: the watermark waits. So it is while
+    /// splits are unassigned, and before the first look for splits.
+    fn holds_watermark(&self) -> bool {
+        self.unassigned() > 0
+    }
+
+    /// What a checkpoint keeps: the unassigned splits and whatever discovery needs. A split that is assigned is no longer the
+    /// enumerator's: it is in the snapshot of its reader.
     fn snapshot(&self) -> Vec<u8>;
+
+    /// This checkpoint, and with it all before it, is complete.
+    fn checkpoint_complete(&mut self, _checkpoint: u64) -> JobResult<()> {
+        Ok(())
+    }
 }
 
-/// What an enumerator can do.
+/// What an enumerator can do. `F` is what its calls bring back.
 #[derive(Debug)]
-pub struct EnumeratorContext<S> {
+pub struct EnumeratorContext<S, F = ()> {
     actions: Vec<EnumeratorAction<S>>,
+    calls: Vec<Call<F>>,
 }
 
 /// Something an enumerator asks for.
@@ -36,154 +73,70 @@ pub struct EnumeratorContext<S> {
 pub enum EnumeratorAction<S> {
     /// This reader gets this split.
     Assign(u32, S),
-    /// This reader gets no more splits: it ends when it has read those it has.
+    /// This reader gets no more splits: it ends when it has read those it has. The coordinator answers its later requests itself.
     NoMoreSplits(u32),
+    /// The same for the reader, but it may be given more after all: what a source of several stages says at the end of each
+    /// but the last.
+    NoMoreSplitsForNow(u32),
     /// A message of the source's own to a reader.
     Event(u32, Vec<u8>),
 }
 
-impl<S> EnumeratorContext<S> {
-    pub(crate) fn new() -> Self {
-        EnumeratorContext { actions: Vec::new() }
+/// Work to be done away from the coordinator.
+pub struct Call<F> {
+    /// How long to wait before.
+    pub after: Duration,
+    /// The work. May block.
+    pub work: Box<dyn FnOnce() -> JobResult<F> + Send>,
+}
+
+impl<F> std::fmt::Debug for Call<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("after", &self.after).finish_non_exhaustive()
+    }
+}
+
+impl<S, F> Default for EnumeratorContext<S, F> {
+    fn default() -> Self {
+        EnumeratorContext { actions: Vec::new(), calls: Vec::new() }
+    }
+}
+
+impl<S, F> EnumeratorContext<S, F> {
+    /// A context in which nothing was asked for yet.
+    pub fn new() -> Self {
+        EnumeratorContext::default()
     }
 
-    /// Gives a split to a reader.
+    /// Gives a split to a reader. An error of the job if it was told before that there are no more.
     pub fn assign(&mut self, subtask: u32, split: S) {
         self.actions.push(EnumeratorAction::Assign(subtask, split));
     }
 
-    /// Tells a reader that there are no more splits for it.
+    /// Tells a reader that there are no more splits for it, once and for all.
     pub fn no_more_splits(&mut self, subtask: u32) {
         self.actions.push(EnumeratorAction::NoMoreSplits(subtask));
     }
 
-    /// Sends a message of the source's own to a reader.
+    /// Tells a reader that there are no more splits of this stage: others may follow.
+    pub fn no_more_splits_for_now(&mut self, subtask: u32) {
+        self.actions.push(EnumeratorAction::NoMoreSplitsForNow(subtask));
+    }
+
+    /// Sends a message of the source's own to a reader. It is no part of a checkpoint: what must survive a failure is said
+    /// again when a reader is added.
     pub fn send_event(&mut self, subtask: u32, event: Vec<u8>) {
         self.actions.push(EnumeratorAction::Event(subtask, event));
     }
 
-    pub(crate) fn into_actions(self) -> Vec<EnumeratorAction<S>> {
-        self.actions
-    }
-}
-
-/// Hands out a known list of splits, in order, one per request; then there are no more.
-#[derive(Debug)]
-pub struct StaticEnumerator<S> {
-    splits: std::collections::VecDeque<S>,
-}
-
-impl<S: super::Split> StaticEnumerator<S> {
-    /// These splits, in this order.
-    pub fn new(splits: impl IntoIterator<Item = S>) -> Self {
-        StaticEnumerator { splits: splits.into_iter().collect() }
+    /// Has work done on a thread of its own, after some time. Its result comes to [`SplitEnumerator::found`], which may ask for the
+    /// next: so are splits found periodically.
+    pub fn call(&mut self, after: Duration, work: impl FnOnce() -> JobResult<F> + Send + 'static) {
+        self.calls.push(Call { after, work: Box::new(work) });
     }
 
-    /// What `snapshot` gave.
-    pub fn restore(bytes: &[u8]) -> JobResult<Self> {
-        let mut input = crate::bytes::Reader::new(bytes);
-        let mut splits = std::collections::VecDeque::new();
-        for _ in 0..input.u32()? {
-            splits.push_back(S::decode(input.bytes()?)?);
-        }
-        Ok(StaticEnumerator { splits })
-    }
-
-    /// The next unassigned split.
-    pub fn take(&mut self) -> Option<S> {
-        self.splits.pop_front()
-    }
-
-    /// Puts splits before the unassigned ones: they were taken first.
-    pub fn add_back(&mut self, splits: Vec<S>) {
-        for split in splits.into_iter().rev() {
-            self.splits.push_front(split);
-        }
-    }
-
-    /// How many are unassigned.
-    pub fn len(&self) -> usize {
-        self.splits.len()
-    }
-
-    /// Whether all are assigned.
-    pub fn is_empty(&self) -> bool {
-        self.splits.is_empty()
-    }
-}
-
-impl<S: super::Split> SplitEnumerator<S> for StaticEnumerator<S> {
-    fn discover(&mut self) -> JobResult<()> {
-        Ok(())
-    }
-
-    fn request(&mut self, subtask: u32, context: &mut EnumeratorContext<S>) -> JobResult<()> {
-        match self.take() {
-            Some(split) => context.assign(subtask, split),
-            None => context.no_more_splits(subtask),
-        }
-        Ok(())
-    }
-
-    fn add_splits_back(&mut self, splits: Vec<S>) {
-        self.add_back(splits);
-    }
-
-    fn unassigned(&self) -> usize {
-        self.splits.len()
-    }
-
-    fn snapshot(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        crate::bytes::put_u32(&mut out, u32::try_from(self.splits.len()).unwrap_or(u32::MAX));
-        for split in &self.splits {
-            crate::bytes::put_bytes(&mut out, &split.encode());
-        }
-        out
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::source::Split;
-
-    #[derive(Clone, Debug, PartialEq)]
-    struct Part(u8);
-
-    impl Split for Part {
-        fn id(&self) -> String {
-            self.0.to_string()
-        }
-
-        fn encode(&self) -> Vec<u8> {
-            vec![self.0]
-        }
-
-        fn decode(bytes: &[u8]) -> JobResult<Self> {
-            bytes.first().map(|&byte| Part(byte)).ok_or_else(|| crate::JobError::new("empty"))
-        }
-    }
-
-    fn ask(enumerator: &mut StaticEnumerator<Part>, subtask: u32) -> Vec<EnumeratorAction<Part>> {
-        let mut context = EnumeratorContext::new();
-        enumerator.request(subtask, &mut context).unwrap();
-        context.into_actions()
-    }
-
-    #[test]
-    fn splits_go_out_one_by_one_and_come_back_first() {
-        let mut enumerator = StaticEnumerator::new([Part(1), Part(2), Part(3)]);
-        assert_eq!(ask(&mut enumerator, 0), [EnumeratorAction::Assign(0, Part(1))]);
-        assert_eq!(ask(&mut enumerator, 1), [EnumeratorAction::Assign(1, Part(2))]);
-        let stored = enumerator.snapshot();
-        assert_eq!(ask(&mut enumerator, 0), [EnumeratorAction::Assign(0, Part(3))]);
-        assert_eq!(ask(&mut enumerator, 0), [EnumeratorAction::NoMoreSplits(0)]);
-
-        let mut resumed = StaticEnumerator::restore(&stored).unwrap();
-        resumed.add_splits_back(vec![Part(1), Part(2)]);
-        assert_eq!(resumed.unassigned(), 3, "while it has splits, the watermark is held");
-        let order: Vec<_> = (0..3).flat_map(|_| ask(&mut resumed, 0)).collect();
-        assert_eq!(order, [1, 2, 3].map(|part| EnumeratorAction::Assign(0, Part(part))));
+    /// What was asked for.
+    pub fn into_parts(self) -> (Vec<EnumeratorAction<S>>, Vec<Call<F>>) {
+        (self.actions, self.calls)
     }
 }

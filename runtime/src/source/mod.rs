@@ -5,12 +5,14 @@ mod erased;
 pub mod fetch;
 mod reader;
 mod split;
+mod static_enumerator;
 mod throttle;
 
-pub use enumerator::{EnumeratorAction, EnumeratorContext, SplitEnumerator, StaticEnumerator};
-pub use erased::{ErasedEnumerator, ErasedSource, TypedSource, erase_source};
+pub use enumerator::{Call, EnumeratorAction, EnumeratorContext, SplitEnumerator};
+pub use erased::{ErasedEnumerator, ErasedSource, Reaction, TypedSource, erase_source};
 pub use reader::{ReaderStatus, SourceOutput, SourceReader};
 pub use split::Split;
+pub use static_enumerator::StaticEnumerator;
 pub use throttle::Throttle;
 
 use crate::error::JobResult;
@@ -30,16 +32,25 @@ pub trait Source: Send + 'static {
     fn enumerator(&self, context: &SourceContext, restored: Option<&[u8]>) -> JobResult<Self::Enumerator>;
 
     /// The half of one subtask.
-    fn reader(&self, context: &SourceContext) -> JobResult<Self::Reader>;
+    fn reader(&self, context: &ReaderContext) -> JobResult<Self::Reader>;
 
     /// Whether it comes to an end.
     fn bounded(&self) -> bool;
 }
 
-/// Where a source runs.
+/// Where the coordinator's half of a source runs.
 #[derive(Clone, Debug)]
 pub struct SourceContext {
     /// The name in the text: `flights`.
+    pub name: String,
+    /// How many readers there are.
+    pub parallelism: u32,
+}
+
+/// Where a reader runs.
+#[derive(Clone, Debug)]
+pub struct ReaderContext {
+    /// The name of the source in the text: `flights`.
     pub name: String,
     /// The number of the reader, from 0.
     pub subtask: u32,

@@ -6,16 +6,24 @@ use super::split::Split;
 use crate::error::JobResult;
 
 /// Reads splits and emits their rows, on the task. Never blocks: waiting is done by [fetcher threads](super::fetch).
+///
+/// The order of calls: [`start`](Self::start), then the rest in any order, one after the other. After anything that the
+/// coordinator says the reader is polled again, whether its waker was used or not; polls for no reason are legal.
 pub trait SourceReader: Send {
     /// What it emits.
     type Row;
     /// What it reads.
     type Split: Split;
 
+    /// Once, before everything else. Splits of a checkpoint come like all others, from the enumerator.
+    fn start(&mut self) -> JobResult<()> {
+        Ok(())
+    }
+
     /// New splits to read.
     fn add_splits(&mut self, splits: Vec<Self::Split>) -> JobResult<()>;
 
-    /// No split will follow.
+    /// No split will follow: the end is reached when those that are there are read.
     fn no_more_splits(&mut self);
 
     /// A message of the source's own from the enumerator.
@@ -26,16 +34,29 @@ pub trait SourceReader: Send {
     /// Emits some rows, a batch at most, moving the splits' positions along. `Pending` registers the waker.
     fn poll(&mut self, context: &mut Context<'_>, out: &mut impl SourceOutput<Self::Row>) -> Poll<JobResult<ReaderStatus>>;
 
-    /// The splits that are not read to their end, with the position behind the last row emitted.
+    /// The splits that are not read to their end, with the position behind the last row emitted. A split that was read
+    /// to its end is here until its last row is emitted.
     fn snapshot(&self) -> Vec<Self::Split>;
+
+    /// This checkpoint, and with it all before it, is complete.
+    fn checkpoint_complete(&mut self, _checkpoint: u64) -> JobResult<()> {
+        Ok(())
+    }
+
+    /// Stops reading a split that is too far ahead of others, or goes on with it. Rows that are on their way may still be emitted.
+    /// Gives whether it can do so: if not, the reader is stopped as a whole once all of its splits are too far ahead.
+    fn set_paused(&mut self, _split: &str, _paused: bool) -> bool {
+        false
+    }
 }
 
 /// What a poll of a reader has brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReaderStatus {
-    /// There may be more.
+    /// There may be more. Legal even where there is none.
     More,
-    /// It wants another split: ask the enumerator, and poll again when there is one.
+    /// It has nothing to read and wants another split. The enumerator is asked, once; the reader is polled again when
+    /// the coordinator has anything to say to it.
     NeedsSplit,
     /// All splits are read, and no more will come.
     End,

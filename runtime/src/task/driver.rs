@@ -63,7 +63,9 @@ enum Event {
 /// What the loop keeps track of.
 struct Progress {
     ended: bool,
-    /// A source that has asked for a split and waits for the answer.
+    /// A source that has asked for a split and has had no answer: it does not ask again.
+    split_asked_for: bool,
+    /// A source with nothing to read: it is polled again when the coordinator has something to say.
     waiting_for_split: bool,
     /// A source that has sent the barrier of the last checkpoint.
     paused: bool,
@@ -80,6 +82,7 @@ impl Task {
     pub(crate) async fn run(mut self) -> Result<(), TaskFailure> {
         let mut progress = Progress {
             ended: false,
+            split_asked_for: false,
             waiting_for_split: false,
             paused: false,
             triggered: 0,
@@ -174,10 +177,12 @@ impl Task {
     fn message(&mut self, message: TaskMessage, progress: &mut Progress) -> JobResult<()> {
         match message {
             TaskMessage::AddSplits(splits) => {
+                progress.split_asked_for = false;
                 progress.waiting_for_split = false;
                 self.with_source(|source| source.add_splits(&splits))
             }
             TaskMessage::NoMoreSplits => {
+                progress.split_asked_for = false;
                 progress.waiting_for_split = false;
                 self.with_source(|source| {
                     source.no_more_splits();
@@ -188,7 +193,10 @@ impl Task {
                 source.hold_watermark(hold);
                 Ok(())
             }),
-            TaskMessage::SourceEvent(event) => self.with_source(|source| source.source_event(&event)),
+            TaskMessage::SourceEvent(event) => {
+                progress.waiting_for_split = false;
+                self.with_source(|source| source.source_event(&event))
+            }
             TaskMessage::Trigger { checkpoint, pause } => {
                 progress.triggered = checkpoint;
                 progress.paused |= pause;
@@ -251,7 +259,9 @@ impl Task {
             ReaderStatus::More => {}
             ReaderStatus::NeedsSplit => {
                 progress.waiting_for_split = true;
-                self.report(TaskReport::NeedsSplit);
+                if !std::mem::replace(&mut progress.split_asked_for, true) {
+                    self.report(TaskReport::NeedsSplit);
+                }
             }
             ReaderStatus::End => {
                 self.chain.watermark(Watermark::MAX)?;

@@ -9,6 +9,23 @@ use crate::error::{JobError, JobResult};
 /// A byte range is at least this long.
 const MIN_RANGE: u64 = 4 * 1024 * 1024;
 
+/// What to look for, and how it is cut.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    pub pattern: String,
+    pub compression: Option<Codec>,
+    /// A record may start after any line break.
+    pub splittable: bool,
+    pub parallelism: u32,
+}
+
+impl Search {
+    /// The splits of all files that are there. Blocks.
+    pub(crate) fn splits(&self) -> JobResult<Vec<FileSplit>> {
+        splits_of(&find_files(&self.pattern)?, self.compression, self.splittable, self.parallelism)
+    }
+}
+
 /// All files that a `path` option means, sorted by name.
 pub(crate) fn find_files(pattern: &str) -> JobResult<Vec<String>> {
     let mut files = Vec::new();

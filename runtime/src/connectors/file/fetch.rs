@@ -1,15 +1,22 @@
 //! Reads files on a fetcher thread and cuts them into records.
 
+use std::collections::VecDeque;
 use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::open::{Bytes, Codec};
 use super::split::FileSplit;
 use crate::error::{JobError, JobResult};
 use crate::formats::{Framer, Framing, byte_order_mark};
-use crate::source::fetch::SplitFetcher;
+use crate::source::Split;
+use crate::source::fetch::{Fetched, SplitFetcher};
 
 /// Bytes that are read at once.
 const READ: usize = 256 * 1024;
+
+/// How long a paused split is left alone before it is looked at again; going on with it wakes the thread up anyway.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A longer record is taken for a file that is no text.
 const LONGEST_RECORD: usize = 256 * 1024 * 1024;
@@ -41,10 +48,19 @@ impl Chunk {
 /// The blocking half of the file source.
 #[derive(Debug)]
 pub(crate) struct FileFetcher {
+    shape: Shape,
+    read: usize,
+    /// Splits to be read, one after the other; the first is the one that is open.
+    splits: VecDeque<FileSplit>,
+    current: Option<(Arc<str>, Open)>,
+    paused: bool,
+}
+
+/// What a file is cut into.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
     framing: Framing,
     has_header: bool,
-    read: usize,
-    current: Option<Open>,
 }
 
 struct Open {
@@ -72,7 +88,7 @@ impl std::fmt::Debug for Open {
 
 impl FileFetcher {
     pub(crate) fn new(framing: Framing, has_header: bool) -> Self {
-        FileFetcher { framing, has_header, read: READ, current: None }
+        FileFetcher { shape: Shape { framing, has_header }, read: READ, splits: VecDeque::new(), current: None, paused: false }
     }
 
     /// Reads so many bytes at once; for tests.
@@ -80,9 +96,11 @@ impl FileFetcher {
     pub(crate) fn with_read_size(framing: Framing, has_header: bool, read: usize) -> Self {
         FileFetcher { read, ..FileFetcher::new(framing, has_header) }
     }
+}
 
+impl Shape {
     /// Opens the start of a file: behind the byte order mark, and the header where there is one.
-    fn open_head(&self, path: &str, codec: Codec) -> JobResult<Open> {
+    fn open_head(self, path: &str, codec: Codec) -> JobResult<Open> {
         let bytes = Bytes::open(path, codec, 0).map_err(|error| cannot_read(path, &error))?;
         let mut open = Open::new(path, bytes, Framer::new(self.framing), 0);
         open.read_more(4);
@@ -99,7 +117,7 @@ impl FileFetcher {
         Ok(open)
     }
 
-    fn open_at(&self, split: &FileSplit) -> JobResult<Open> {
+    fn open_at(self, split: &FileSplit) -> JobResult<Open> {
         let header = if self.has_header { self.open_head(&split.path, split.codec)?.header } else { None };
         // A range that begins inside of the file: the record there belongs to the range before it, unless a line break is
         // right before.
@@ -259,17 +277,40 @@ impl SplitFetcher for FileFetcher {
     type Split = FileSplit;
     type Chunk = Chunk;
 
-    fn open(&mut self, split: FileSplit) -> JobResult<()> {
-        let mut open = if split.position == 0 { self.open_head(&split.path, split.codec)? } else { self.open_at(&split)? };
-        open.end = split.end;
-        self.current = Some(open);
+    fn add(&mut self, split: FileSplit) -> JobResult<()> {
+        self.splits.push_back(split);
         Ok(())
     }
 
-    fn fetch(&mut self) -> JobResult<Option<Chunk>> {
-        match &mut self.current {
-            Some(open) => open.fetch(self.read),
-            None => Ok(None),
+    fn fetch(&mut self) -> JobResult<Fetched<Chunk>> {
+        let Some(split) = self.splits.front() else { return Ok(Fetched::Nothing(Duration::MAX)) };
+        if self.paused {
+            return Ok(Fetched::Nothing(PAUSE));
+        }
+        let (id, open) = match &mut self.current {
+            Some(current) => current,
+            none => {
+                let shape = self.shape;
+                let mut open =
+                    if split.position == 0 { shape.open_head(&split.path, split.codec)? } else { shape.open_at(split)? };
+                open.end = split.end;
+                none.insert((split.id().into(), open))
+            }
+        };
+        Ok(match open.fetch(self.read)? {
+            Some(chunk) => Fetched::Chunk(id.clone(), chunk),
+            None => {
+                let id = id.clone();
+                self.current = None;
+                self.splits.pop_front();
+                Fetched::End(id)
+            }
+        })
+    }
+
+    fn set_paused(&mut self, split: &str, paused: bool) {
+        if self.splits.front().is_some_and(|front| front.id() == split) {
+            self.paused = paused;
         }
     }
 }

@@ -9,6 +9,8 @@ mod committer_tests;
 #[cfg(feature = "engine")]
 mod discover;
 #[cfg(feature = "engine")]
+mod enumerator;
+#[cfg(feature = "engine")]
 mod fetch;
 #[cfg(feature = "engine")]
 mod open;
@@ -27,9 +29,10 @@ mod writer;
 
 #[cfg(feature = "engine")]
 pub use {
+    enumerator::FileEnumerator,
     open::Codec,
     sink::FileSink,
-    source::{FileEmitter, FileEnumerator, FileSource},
+    source::{FileEmitter, FileSource},
     split::FileSplit,
     writer::FileWriter,
 };

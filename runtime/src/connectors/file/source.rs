@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::discover::{find_files, splits_of};
+use super::discover::Search;
+use super::enumerator::FileEnumerator;
 use super::fetch::{Chunk, FileFetcher, line_at};
 use super::open::Codec;
 use super::split::FileSplit;
@@ -13,7 +14,7 @@ use crate::formats::{Decoder, Format};
 use crate::options::Options;
 use crate::record::{FieldError, Record};
 use crate::source::fetch::{Emitter, FetchingReader};
-use crate::source::{EnumeratorContext, Source, SourceContext, SourceOutput, SplitEnumerator, StaticEnumerator, Throttle};
+use crate::source::{ReaderContext, Source, SourceContext, SourceOutput, Throttle};
 
 /// Bytes of a record that a message shows.
 const SHOWN: usize = 80;
@@ -55,26 +56,15 @@ impl<T: Record, F: Format> Source for FileSource<T, F> {
     type Reader = FetchingReader<FileEmitter<T, F>>;
 
     fn enumerator(&self, context: &SourceContext, restored: Option<&[u8]>) -> JobResult<FileEnumerator> {
-        Ok(FileEnumerator {
-            pattern: self.path.clone(),
-            compression: self.compression,
-            splittable: self.format.framing().is_splittable() && !self.format.has_header(),
-            parallelism: context.parallelism,
-            splits: match restored {
-                Some(bytes) => StaticEnumerator::restore(bytes)?,
-                None => StaticEnumerator::new([]),
-            },
-        })
+        let splittable = self.format.framing().is_splittable() && !self.format.has_header();
+        let search =
+            Search { pattern: self.path.clone(), compression: self.compression, splittable, parallelism: context.parallelism };
+        FileEnumerator::new(search, restored)
     }
 
-    fn reader(&self, context: &SourceContext) -> JobResult<Self::Reader> {
-        let emitter = FileEmitter {
-            format: self.format.clone(),
-            decoder: None,
-            row: PhantomData,
-            rate: self.rate,
-            throttle: context.throttle.clone(),
-        };
+    fn reader(&self, context: &ReaderContext) -> JobResult<Self::Reader> {
+        let emitter =
+            FileEmitter { format: self.format.clone(), row: PhantomData, rate: self.rate, throttle: context.throttle.clone() };
         let fetcher = FileFetcher::new(self.format.framing(), self.format.has_header());
         FetchingReader::start(&context.name, fetcher, emitter)
     }
@@ -84,44 +74,9 @@ impl<T: Record, F: Format> Source for FileSource<T, F> {
     }
 }
 
-/// Finds the files when the job starts, hands them out one by one.
-#[derive(Debug)]
-pub struct FileEnumerator {
-    pattern: String,
-    compression: Option<Codec>,
-    splittable: bool,
-    parallelism: u32,
-    splits: StaticEnumerator<FileSplit>,
-}
-
-impl SplitEnumerator<FileSplit> for FileEnumerator {
-    fn discover(&mut self) -> JobResult<()> {
-        let files = find_files(&self.pattern)?;
-        self.splits = StaticEnumerator::new(splits_of(&files, self.compression, self.splittable, self.parallelism)?);
-        Ok(())
-    }
-
-    fn request(&mut self, subtask: u32, context: &mut EnumeratorContext<FileSplit>) -> JobResult<()> {
-        self.splits.request(subtask, context)
-    }
-
-    fn add_splits_back(&mut self, splits: Vec<FileSplit>) {
-        self.splits.add_back(splits);
-    }
-
-    fn unassigned(&self) -> usize {
-        self.splits.len()
-    }
-
-    fn snapshot(&self) -> Vec<u8> {
-        self.splits.snapshot()
-    }
-}
-
 /// Decodes the records of files, on the task.
 pub struct FileEmitter<T: Record, F: Format> {
     format: F,
-    decoder: Option<F::Decoder<T>>,
     row: PhantomData<fn() -> T>,
     rate: Option<u64>,
     throttle: Arc<Throttle>,
@@ -131,15 +86,16 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
     type Row = T;
     type Split = FileSplit;
     type Chunk = Chunk;
+    type State = Option<F::Decoder<T>>;
 
-    fn begin(&mut self, _split: &FileSplit) -> JobResult<()> {
+    fn begin(&mut self, _split: &FileSplit) -> JobResult<Self::State> {
         // Made with the header, which the first chunk brings.
-        self.decoder = None;
-        Ok(())
+        Ok(None)
     }
 
     fn emit(
         &mut self,
+        state: &mut Self::State,
         chunk: &mut Chunk,
         split: &mut FileSplit,
         limit: usize,
@@ -147,9 +103,9 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
     ) -> JobResult<bool> {
         if chunk.records.is_empty() {
             // A damaged file may have lost its header: there is nothing to decode.
-            return self.end_of_chunk(chunk, split, out);
+            return self.end_of_chunk(state, chunk, split, out);
         }
-        let decoder = match &mut self.decoder {
+        let decoder = match &mut *state {
             Some(decoder) => decoder,
             none => {
                 let decoder = self.format.decoder(chunk.header.as_deref()).map_err(|error| error.context(&split.path))?;
@@ -173,7 +129,7 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
         if chunk.next < chunk.records.len() {
             return Ok(false);
         }
-        self.end_of_chunk(chunk, split, out)
+        self.end_of_chunk(state, chunk, split, out)
     }
 
     fn allowance(&mut self, wanted: usize) -> Result<usize, Duration> {
@@ -186,12 +142,18 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
 
 impl<T: Record, F: Format> FileEmitter<T, F> {
     /// All records of the chunk are emitted.
-    fn end_of_chunk(&mut self, chunk: &mut Chunk, split: &mut FileSplit, out: &mut impl SourceOutput<T>) -> JobResult<bool> {
+    fn end_of_chunk(
+        &self,
+        decoder: &mut Option<F::Decoder<T>>,
+        chunk: &mut Chunk,
+        split: &FileSplit,
+        out: &mut impl SourceOutput<T>,
+    ) -> JobResult<bool> {
         if let Some(reason) = chunk.broken.take() {
             out.reject("the file is damaged", || format!("{}: {reason}", split.path))?;
-        } else if self.decoder.is_none() {
+        } else if decoder.is_none() {
             // A file without rows: its header is checked all the same.
-            self.decoder = Some(self.format.decoder(chunk.header.as_deref()).map_err(|error| error.context(&split.path))?);
+            *decoder = Some(self.format.decoder(chunk.header.as_deref()).map_err(|error| error.context(&split.path))?);
         }
         Ok(true)
     }

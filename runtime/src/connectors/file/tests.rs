@@ -7,20 +7,20 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 
-use super::fetch::{Chunk, FileFetcher, line_at};
+use super::fetch::{FileFetcher, line_at};
 use super::open::Codec;
 use super::split::FileSplit;
 use crate::formats::Framing;
-use crate::source::fetch::SplitFetcher;
+use crate::source::fetch::{Fetched, SplitFetcher};
 
 const CSV: Framing = Framing::Quoted { quote: b'"', delimiter: b',' };
 
 /// The records of a split, each with the position behind it, and what is broken at the end.
 fn read(split: &FileSplit, framing: Framing, has_header: bool, size: usize) -> (Vec<(String, u64)>, Option<String>) {
     let mut fetcher = FileFetcher::with_read_size(framing, has_header, size);
-    fetcher.open(split.clone()).unwrap();
+    fetcher.add(split.clone()).unwrap();
     let (mut records, mut broken) = (Vec::new(), None);
-    while let Some(mut chunk) = fetcher.fetch().unwrap() {
+    while let Fetched::Chunk(_, mut chunk) = fetcher.fetch().unwrap() {
         for (start, len) in chunk.records.clone() {
             let text = String::from_utf8_lossy(&chunk.bytes[start as usize..][..len as usize]).into_owned();
             chunk.next += 1;
@@ -166,8 +166,8 @@ fn byte_order_marks_carriage_returns_headers_and_last_lines() {
     let csv = file(&folder, "bom.csv", b"\xef\xbb\xbf\"id\",\"na,me\"\r\n1,\"x\ny\"\r\n2,z");
     for size in [1, 3, 1000] {
         let mut fetcher = FileFetcher::with_read_size(CSV, true, size);
-        fetcher.open(csv.clone()).unwrap();
-        let first: Chunk = fetcher.fetch().unwrap().unwrap();
+        fetcher.add(csv.clone()).unwrap();
+        let Fetched::Chunk(_, first) = fetcher.fetch().unwrap() else { panic!("the first chunk brings the header") };
         assert_eq!(first.header.as_deref(), Some(&b"\"id\",\"na,me\""[..]));
         let (records, _) = read(&csv, CSV, true, size);
         assert_eq!(records[0].0, "1,\"x\ny\"");
@@ -202,7 +202,9 @@ fn a_file_that_has_shrunk_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     for bytes in [b"a\nb\n".to_vec(), gzip(b"a\nb\n")] {
         let split = FileSplit { position: 100, ..file(&folder, "a", &bytes) };
-        let error = FileFetcher::new(Framing::Lines, false).open(split).unwrap_err();
+        let mut fetcher = FileFetcher::new(Framing::Lines, false);
+        fetcher.add(split).unwrap();
+        let error = fetcher.fetch().unwrap_err();
         assert!(error.message().contains("shorter than it was"), "{error}");
     }
 }

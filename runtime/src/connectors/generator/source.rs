@@ -12,7 +12,9 @@ use crate::error::{JobError, JobResult};
 use crate::exchange::BATCH_ROWS;
 use crate::options::Options;
 use crate::record::Record;
-use crate::source::{ReaderStatus, Source, SourceContext, SourceOutput, SourceReader, Split, StaticEnumerator, Throttle};
+use crate::source::{
+    ReaderContext, ReaderStatus, Source, SourceContext, SourceOutput, SourceReader, Split, StaticEnumerator, Throttle,
+};
 
 /// Makes rows of type `T` up.
 #[derive(Clone, Debug)]
@@ -48,14 +50,15 @@ impl<T: Record> Source for GeneratorSource<T> {
     type Reader = GeneratorReader<T>;
 
     fn enumerator(&self, context: &SourceContext, restored: Option<&[u8]>) -> JobResult<NumberEnumerator> {
+        let parts = context.parallelism.max(1);
         let splits = match restored {
             Some(bytes) => StaticEnumerator::restore(bytes)?,
-            None => StaticEnumerator::new([]),
+            None => StaticEnumerator::new(NumberSplit::deal(parts, self.rows.unwrap_or(u64::MAX))),
         };
-        Ok(NumberEnumerator { splits, parts: context.parallelism.max(1), end: self.rows.unwrap_or(u64::MAX) })
+        Ok(NumberEnumerator { splits, parts })
     }
 
-    fn reader(&self, context: &SourceContext) -> JobResult<GeneratorReader<T>> {
+    fn reader(&self, context: &ReaderContext) -> JobResult<GeneratorReader<T>> {
         Ok(GeneratorReader {
             maker: self.maker.clone(),
             splits: Vec::new(),

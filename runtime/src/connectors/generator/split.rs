@@ -49,12 +49,12 @@ impl Split for NumberSplit {
 pub struct NumberEnumerator {
     pub(super) splits: StaticEnumerator<NumberSplit>,
     pub(super) parts: u32,
-    pub(super) end: u64,
 }
 
 impl SplitEnumerator<NumberSplit> for NumberEnumerator {
-    fn discover(&mut self) -> JobResult<()> {
-        self.splits = StaticEnumerator::new(NumberSplit::deal(self.parts, self.end));
+    type Found = ();
+
+    fn start(&mut self, _context: &mut EnumeratorContext<NumberSplit>) -> JobResult<()> {
         Ok(())
     }
 
@@ -72,8 +72,9 @@ impl SplitEnumerator<NumberSplit> for NumberEnumerator {
         Ok(())
     }
 
-    fn add_splits_back(&mut self, splits: Vec<NumberSplit>) {
+    fn add_splits_back(&mut self, splits: Vec<NumberSplit>, _context: &mut EnumeratorContext<NumberSplit>) -> JobResult<()> {
         self.splits.add_back(splits);
+        Ok(())
     }
 
     fn unassigned(&self) -> usize {
@@ -99,13 +100,13 @@ mod tests {
     #[test]
     fn every_split_has_a_reader_whatever_the_parallelism_was() {
         for (before, after) in [(4, 4), (4, 3), (2, 5), (1, 1)] {
-            let mut enumerator = NumberEnumerator { splits: StaticEnumerator::new([]), parts: after, end: 10 };
-            enumerator.add_splits_back(NumberSplit::deal(before, 10));
+            let mut enumerator = NumberEnumerator { splits: StaticEnumerator::new([]), parts: after };
+            enumerator.add_splits_back(NumberSplit::deal(before, 10), &mut EnumeratorContext::new()).unwrap();
             let mut assigned = 0;
             for subtask in 0..after {
                 let mut context = EnumeratorContext::new();
                 enumerator.request(subtask, &mut context).unwrap();
-                let actions = context.into_actions();
+                let actions = context.into_parts().0;
                 assert_eq!(actions.last(), Some(&EnumeratorAction::NoMoreSplits(subtask)));
                 assigned += actions.len() - 1;
             }

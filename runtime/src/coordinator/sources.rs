@@ -1,0 +1,213 @@
+//! The coordinator's halves of the sources of one attempt: enumerators, what they ask for, and their work on other threads.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+use super::layout::Dealt;
+use super::run::RunSettings;
+use crate::chain::SPLITS;
+use crate::checkpoint::{Part, StateEntry};
+use crate::error::{JobError, JobResult};
+use crate::source::{Call, EnumeratorAction, ErasedEnumerator, Reaction, SourceContext};
+use crate::task::{TaskId, TaskMessage};
+
+const ENUMERATOR: &str = "#enumerator";
+
+/// Where the tasks get their messages: per chain, per subtask.
+pub(super) type Mailboxes = [Vec<UnboundedSender<TaskMessage>>];
+
+type Found = JobResult<Box<dyn Any + Send>>;
+
+/// All sources of an attempt.
+pub(super) struct Sources {
+    /// Per chain; None: it does not start with a source.
+    chains: Vec<Option<Enumeration>>,
+    /// Work on other threads, with the chain that it is for.
+    calls: JoinSet<(usize, Found)>,
+}
+
+struct Enumeration {
+    name: Arc<str>,
+    uid: &'static str,
+    enumerator: Box<dyn ErasedEnumerator>,
+    /// What its readers were told about the watermark.
+    held: bool,
+    /// Readers that were told that there are no more splits.
+    latched: HashSet<u32>,
+}
+
+impl Sources {
+    /// Makes the enumerators: anew, or from the checkpoint, with the splits that readers had.
+    pub(super) fn open(settings: &RunSettings, dealt: &Dealt, resumed: bool, mailboxes: &Mailboxes) -> JobResult<Self> {
+        let mut sources = Sources { chains: Vec::new(), calls: JoinSet::new() };
+        for (index, chain) in settings.job.chains.iter().enumerate() {
+            let (Some(build), Some(uid)) = (chain.source, chain.uids.first().copied()) else {
+                sources.chains.push(None);
+                continue;
+            };
+            let name = uid.split('/').next().unwrap_or(chain.name);
+            let in_source = |error: JobError| error.context(format_args!("source {name}"));
+            let context = SourceContext { name: name.to_owned(), parallelism: settings.parallelism[index] };
+            let own = |state: &'static str| {
+                let entries = dealt.own.iter().filter(move |(chain, entry)| *chain == index && entry.state == state);
+                entries.filter_map(|(_, entry)| match &entry.part {
+                    Part::Item(bytes) => Some(bytes.clone()),
+                    Part::Group(..) => None,
+                })
+            };
+            let stored = own(ENUMERATOR).next();
+            let source = build(&settings.params).map_err(in_source)?;
+            let enumerator = source.enumerator(&context, stored.as_deref()).map_err(in_source)?;
+            let enumeration = Enumeration { name: name.into(), uid, enumerator, held: true, latched: HashSet::new() };
+            sources.chains.push(Some(enumeration));
+            if resumed && stored.is_some() {
+                let splits: Vec<_> = own(SPLITS).collect();
+                sources.act(index, mailboxes, |enumerator| enumerator.add_splits_back(&splits))?;
+            }
+            sources.act(index, mailboxes, |enumerator| enumerator.start())?;
+            for subtask in 0..settings.parallelism[index] {
+                sources.act(index, mailboxes, |enumerator| enumerator.reader_added(subtask))?;
+            }
+        }
+        Ok(sources)
+    }
+
+    /// A reader asks for a split.
+    pub(super) fn split_wanted(&mut self, task: TaskId, mailboxes: &Mailboxes) -> JobResult<()> {
+        if self.chains[task.chain].as_ref().is_some_and(|source| source.latched.contains(&task.subtask)) {
+            // It was told already; a reader that asks again must not wait for ever.
+            send(mailboxes, task.chain, task.subtask, TaskMessage::NoMoreSplits);
+            return Ok(());
+        }
+        self.act(task.chain, mailboxes, |enumerator| enumerator.request(task.subtask))
+    }
+
+    /// A reader has sent a message of the source's own.
+    pub(super) fn event(&mut self, task: TaskId, event: &[u8], mailboxes: &Mailboxes) -> JobResult<()> {
+        self.act(task.chain, mailboxes, |enumerator| enumerator.source_event(task.subtask, event))
+    }
+
+    /// Waits for work on other threads. Cancel safe.
+    pub(super) async fn call_done(&mut self) -> (usize, Found) {
+        match self.calls.join_next().await {
+            Some(Ok(done)) => done,
+            // The bodies of these tasks only wait: they do not panic.
+            Some(Err(_)) | None => std::future::pending().await,
+        }
+    }
+
+    /// Hands the result of work on another thread to its enumerator.
+    pub(super) fn found(&mut self, (chain, found): (usize, Found), mailboxes: &Mailboxes) -> JobResult<()> {
+        self.act(chain, mailboxes, |enumerator| enumerator.found(found))
+    }
+
+    /// Tells the readers of all sources something.
+    pub(super) fn tell_all(&self, mailboxes: &Mailboxes, message: &TaskMessage) {
+        for (mailboxes, _) in mailboxes.iter().zip(&self.chains).filter(|(_, source)| source.is_some()) {
+            for mailbox in mailboxes {
+                let _ = mailbox.send(message.clone());
+            }
+        }
+    }
+
+    /// What a checkpoint keeps of the enumerators.
+    pub(super) fn snapshot(&self) -> Vec<StateEntry> {
+        let entry = |source: &Enumeration| StateEntry {
+            uid: source.uid.to_owned(),
+            state: ENUMERATOR.to_owned(),
+            schema: String::new(),
+            subtask: 0,
+            part: Part::Item(source.enumerator.snapshot()),
+        };
+        self.chains.iter().flatten().map(entry).collect()
+    }
+
+    /// This checkpoint is complete.
+    pub(super) fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
+        for source in self.chains.iter_mut().flatten() {
+            let name = &source.name;
+            source.enumerator.checkpoint_complete(checkpoint).map_err(|error| error.context(format_args!("source {name}")))?;
+        }
+        Ok(())
+    }
+
+    /// Has an enumerator act, tells the readers what it decided, and begins the work that it wants done.
+    fn act(
+        &mut self,
+        chain: usize,
+        mailboxes: &Mailboxes,
+        act: impl FnOnce(&mut dyn ErasedEnumerator) -> JobResult<Reaction>,
+    ) -> JobResult<()> {
+        let Some(source) = &mut self.chains[chain] else { return Ok(()) };
+        let name = source.name.clone();
+        let in_source = |error: JobError| error.context(format_args!("source {name}"));
+        let reaction = tokio::task::block_in_place(|| act(source.enumerator.as_mut())).map_err(in_source)?;
+        for action in reaction.actions {
+            source.tell(chain, action, mailboxes).map_err(in_source)?;
+        }
+        for call in reaction.calls {
+            self.calls.spawn(work(chain, name.clone(), call));
+        }
+        let hold = source.enumerator.holds_watermark();
+        if std::mem::replace(&mut source.held, hold) != hold {
+            for mailbox in &mailboxes[chain] {
+                let _ = mailbox.send(TaskMessage::HoldWatermark(hold));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Enumeration {
+    fn tell(&mut self, chain: usize, action: EnumeratorAction<Vec<u8>>, mailboxes: &Mailboxes) -> JobResult<()> {
+        let (subtask, message) = match action {
+            EnumeratorAction::Assign(subtask, _) if self.latched.contains(&subtask) => {
+                return Err(JobError::new(format!(
+                    "a split is given to reader {subtask}, which was told that there are no more"
+                )));
+            }
+            EnumeratorAction::Assign(subtask, split) => (subtask, TaskMessage::AddSplits(vec![split])),
+            EnumeratorAction::NoMoreSplits(subtask) => {
+                self.latched.insert(subtask);
+                (subtask, TaskMessage::NoMoreSplits)
+            }
+            EnumeratorAction::NoMoreSplitsForNow(subtask) => (subtask, TaskMessage::NoMoreSplits),
+            EnumeratorAction::Event(subtask, event) => (subtask, TaskMessage::SourceEvent(event)),
+        };
+        if mailboxes[chain].len() <= subtask as usize {
+            return Err(JobError::new(format!(
+                "the enumerator speaks to reader {subtask}, and there are {}",
+                mailboxes[chain].len()
+            )));
+        }
+        send(mailboxes, chain, subtask, message);
+        Ok(())
+    }
+}
+
+fn send(mailboxes: &Mailboxes, chain: usize, subtask: u32, message: TaskMessage) {
+    if let Some(mailbox) = mailboxes[chain].get(subtask as usize) {
+        // A task that is gone has failed, and that is reported.
+        let _ = mailbox.send(message);
+    }
+}
+
+/// Does the work of an enumerator on a thread of its own: it may hang (a folder on a network), and then it must keep neither
+/// the coordinator nor the end of the process waiting.
+async fn work(chain: usize, name: Arc<str>, call: Call<Box<dyn Any + Send>>) -> (usize, Found) {
+    tokio::time::sleep(call.after).await;
+    let (sender, receiver) = oneshot::channel();
+    let started = std::thread::Builder::new().name(format!("find {name}")).spawn(move || {
+        let _ = sender.send((call.work)());
+    });
+    let found = match started {
+        Ok(_) => receiver.await.unwrap_or_else(|_| Err(JobError::transient("looking for splits panicked"))),
+        Err(error) => Err(JobError::io("cannot start the thread that looks for splits", &error)),
+    };
+    (chain, found)
+}
