@@ -18,7 +18,8 @@ use crate::progress::Ticker;
 use crate::run_options::RunOptions;
 use crate::value::Duration;
 
-/// Runs a job as the command line says. Exit code 0: done; 1: failed; 2: the command line is wrong.
+/// Runs a job as the command line says. Exit code 0: done; 1: failed; 2: the command line is wrong; 3: done, but a sink has
+/// lost rows for a reason that it knows.
 pub fn main(job: Job) -> ExitCode {
     run_with_args(job, std::env::args_os().skip(1))
 }
@@ -27,7 +28,7 @@ pub fn main(job: Job) -> ExitCode {
 pub fn run_with_args(job: Job, args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let name = job.name;
     match start(job, args) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) if error.kind() == ErrorKind::Usage => {
             notice(&format!("{name}: {error}\ntry `{name} --help`"));
             ExitCode::from(2)
@@ -39,16 +40,16 @@ pub fn run_with_args(job: Job, args: impl IntoIterator<Item = OsString>) -> Exit
     }
 }
 
-fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<()> {
+fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<ExitCode> {
     let (options, quiet) = match parse(job.params, args)? {
         Parsed::Help => {
             let _ = std::io::stdout().write_all(help::text(&job).as_bytes());
-            return Ok(());
+            return Ok(ExitCode::SUCCESS);
         }
         Parsed::Version => {
             let version = env!("CARGO_PKG_VERSION");
             let _ = writeln!(std::io::stdout(), "{} (plan {:016x}, millstream {version})", job.name, job.fingerprint);
-            return Ok(());
+            return Ok(ExitCode::SUCCESS);
         }
         Parsed::Run(options) => (options.clone(), options.quiet),
     };
@@ -76,7 +77,10 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<()> {
         notice(&handle.board().summary(name, &how));
     }
     handle.conclude(end)?;
-    Ok(())
+    // Also with --quiet.
+    let losses = handle.board().losses();
+    losses.iter().for_each(|loss| notice(&format!("{name}: WARNING: {loss}")));
+    Ok(if losses.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }
 
 /// Asks for a stop at the first signal, ends the process at the second.

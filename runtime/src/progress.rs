@@ -7,6 +7,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::coordinator::SinkStatus;
+use crate::sink::CommitCounts;
 use crate::task::{StatusSnapshot, TaskId, TaskStatus};
 use crate::value::Timestamp;
 
@@ -23,6 +25,8 @@ struct Inner {
     attempts: u32,
     checkpoints: u64,
     last_checkpoint: Option<(u64, Duration)>,
+    /// By uid.
+    sinks: BTreeMap<String, Arc<SinkStatus>>,
 }
 
 /// Sums over all tasks.
@@ -59,6 +63,31 @@ impl Board {
         let status = Arc::new(TaskStatus::default());
         self.lock().tasks.push((task, status.clone()));
         status
+    }
+
+    /// The commits of a sink: the same over all attempts.
+    pub(crate) fn sink_status(&self, uid: &str, name: &str) -> Arc<SinkStatus> {
+        self.lock().sinks.entry(uid.to_owned()).or_insert_with(|| Arc::new(SinkStatus::new(name))).clone()
+    }
+
+    /// Commit counters by uid and name of the sink, in the order of uids.
+    pub(crate) fn commits(&self) -> Vec<(String, String, CommitCounts)> {
+        let inner = self.lock();
+        inner.sinks.iter().map(|(uid, status)| (uid.clone(), status.name.clone(), status.counts())).collect()
+    }
+
+    /// What sinks have lost for good: a line for each, empty if nothing is lost.
+    pub(crate) fn losses(&self) -> Vec<String> {
+        let inner = self.lock();
+        let loss = |status: &Arc<SinkStatus>| {
+            let (failed, first) = (status.counts().failed, status.first_failure()?);
+            let first = first.replace('\n', "\n    ");
+            Some(format!(
+                "{}: {failed} committables could not be committed, their rows are LOST\n    the first: {first}",
+                status.name
+            ))
+        };
+        inner.sinks.values().filter_map(loss).collect()
     }
 
     pub(crate) fn checkpoint_completed(&self, id: u64, took: Duration) {
@@ -143,6 +172,9 @@ impl Board {
         }
         for (name, count) in &totals.late {
             let _ = write!(text, "\n  {name}: {} rows came too late and were dropped", grouped(*count));
+        }
+        for (_, name, commits) in self.commits().iter().filter(|(.., commits)| commits.retried > 0) {
+            let _ = write!(text, "\n  {name}: {} commits had to be tried again", grouped(commits.retried));
         }
         let inner = self.lock();
         if let Some((_, took)) = inner.last_checkpoint {

@@ -12,26 +12,36 @@ use crate::exchange::OutboxHandle;
 use crate::graph::ErrorPolicy;
 use crate::operator::{Chained, FanOut, Operator, OperatorContext, Stage};
 use crate::params::ParamValues;
-use crate::sink::{Committer, Sink, SinkContext, SinkStage};
+use crate::sink::{Committer, Compactor, GlobalCommitter, Sink, SinkContext, SinkStage};
 use crate::source::{ReaderContext, Source, Throttle};
 use crate::state::{KeyGroups, State};
 use crate::value::{EvalError, Timestamp};
 
-/// The committers of a job's sinks, by uid. Filled while the first subtask of each chain is built.
+/// What the coordinator does for a sink.
+#[derive(Default)]
+pub(crate) struct SinkParts {
+    /// `counts into file`
+    pub name: String,
+    pub committer: Option<Box<dyn Committer>>,
+    pub compactor: Option<Arc<dyn Compactor>>,
+    pub global: Option<Box<dyn GlobalCommitter>>,
+}
+
+/// The coordinator's side of a job's sinks, by uid. Filled while the first subtask of each chain is built.
 #[derive(Default)]
 pub struct SinkRegistry {
-    committers: BTreeMap<String, Box<dyn Committer>>,
+    sinks: BTreeMap<String, SinkParts>,
 }
 
 impl std::fmt::Debug for SinkRegistry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.committers.keys()).finish()
+        f.debug_set().entries(self.sinks.keys()).finish()
     }
 }
 
 impl SinkRegistry {
-    pub(crate) fn into_committers(self) -> BTreeMap<String, Box<dyn Committer>> {
-        self.committers
+    pub(crate) fn into_sinks(self) -> BTreeMap<String, SinkParts> {
+        self.sinks
     }
 }
 
@@ -54,6 +64,7 @@ pub(crate) struct BuildContext<'a> {
     pub batch_rows: usize,
     pub run: &'a str,
     pub first_checkpoint: u64,
+    pub retained: u32,
     pub replace: bool,
 }
 
@@ -106,12 +117,18 @@ impl ChainBuilder<'_> {
             parallelism: self.parallelism,
             run: self.context.run.to_owned(),
             first_checkpoint: self.context.first_checkpoint,
+            retained: self.context.retained,
             replace: self.context.replace,
         };
-        if self.subtask == 0
-            && let Some(committer) = sink.committer(&context).map_err(|error| error.context(name))?
-        {
-            self.sinks.committers.insert(uid.to_owned(), committer);
+        if self.subtask == 0 {
+            let in_sink = |error: JobError| error.context(name);
+            let parts = SinkParts {
+                name: name.to_owned(),
+                committer: sink.committer(&context).map_err(in_sink)?,
+                compactor: sink.compactor(&context).map_err(in_sink)?,
+                global: sink.global_committer(&context).map_err(in_sink)?,
+            };
+            self.sinks.sinks.insert(uid.to_owned(), parts);
         }
         Ok(SinkStage::new(sink, name, context))
     }

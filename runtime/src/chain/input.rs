@@ -1,6 +1,7 @@
 //! A chain that other chains feed.
 
 use std::marker::PhantomData;
+use std::task::{Context, Poll};
 
 use super::{Chain, ChainReport};
 use crate::error::{JobError, JobResult};
@@ -44,6 +45,14 @@ impl<T: Send + 'static, S: Stage<T>> Chain for InputChain<T, S> {
 
     fn flush(&mut self) -> JobResult<()> {
         self.stage.flush()
+    }
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
+        self.stage.poll_ready(context)
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
+        self.stage.poll_flush(context)
     }
 
     fn finish(&mut self) -> JobResult<()> {

@@ -12,7 +12,7 @@ pub use input::InputChain;
 pub use output::{BroadcastOutput, HashOutput, RoundRobinOutput};
 pub use source::{RejectReport, SPLITS, SourceChain, SourceConfig, SourceReport};
 
-pub(crate) use builder::{BuildContext, OutputEdge};
+pub(crate) use builder::{BuildContext, OutputEdge, SinkParts};
 
 use crate::error::JobResult;
 use crate::exchange::Batch;
@@ -32,6 +32,10 @@ pub trait Chain: Send {
     fn next_processing_time(&self) -> Option<i64>;
     /// Hands partial batches over.
     fn flush(&mut self) -> JobResult<()>;
+    /// Whether it can take another batch.
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>>;
+    /// Whether rows that go out in the background are out.
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>>;
     /// The inputs have ended.
     fn finish(&mut self) -> JobResult<()>;
     /// Takes the state of all operators. May block.

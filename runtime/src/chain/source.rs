@@ -244,6 +244,14 @@ where
         self.feed.next.flush()
     }
 
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
+        self.feed.next.poll_ready(context)
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
+        self.feed.next.poll_flush(context)
+    }
+
     fn finish(&mut self) -> JobResult<()> {
         self.feed.next.finish()
     }

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::checkpointing::{Identity, Pending, Purpose, TIMEOUT};
-use super::commit::{CommitQueue, committables_of};
+use super::commit::{Collected, CommitQueue, Sealed, collect};
 use super::control::{CheckpointInfo, CheckpointReply, Control, StopMode, stop_requested};
 use super::layout::{deal, wire};
 use super::run::RunSettings;
@@ -20,7 +20,6 @@ use crate::error::{JobError, JobResult};
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
 use crate::operator::RestoredState;
 use crate::progress::Board;
-use crate::sink::COMMITTABLES;
 use crate::source::Throttle;
 use crate::task::{Task, TaskFailure, TaskId, TaskMessage, TaskReport};
 
@@ -65,7 +64,9 @@ struct Writing {
     id: u64,
     purpose: Purpose,
     started: Instant,
-    committables: Vec<super::commit::Committable>,
+    committables: Vec<Collected>,
+    /// Results of merges that are committed with it.
+    sealed: Vec<Sealed>,
     replies: Vec<CheckpointReply>,
     /// None: there is no store.
     job: Option<JoinHandle<JobResult<()>>>,
@@ -100,6 +101,7 @@ impl<'a> Attempt<'a> {
             batch_rows: if job.buffer_timeout_micros == 0 { 1 } else { BATCH_ROWS },
             run,
             first_checkpoint,
+            retained: u32::try_from(settings.retain).unwrap_or(u32::MAX),
             replace: settings.replace,
         };
         let buffer_timeout =
@@ -145,14 +147,8 @@ impl<'a> Attempt<'a> {
             }
             mailboxes.push(own_mailboxes);
         }
-        let mut queue = CommitQueue::new(sinks.into_committers());
-        let pending: Vec<_> = dealt
-            .own
-            .iter()
-            .filter(|(_, entry)| entry.state.starts_with(COMMITTABLES))
-            .flat_map(|(_, entry)| committables_of(std::slice::from_ref(entry), resumed.unwrap_or(0)))
-            .collect();
-        queue.start(resumed, pending).await?;
+        let mut queue = CommitQueue::new(sinks.into_sinks(), &board);
+        queue.start(resumed, dealt.own.iter().map(|(_, entry)| entry)).await?;
         let sources = Sources::open(settings, &dealt, resumed.is_some(), &mailboxes)?;
         let task_count = ready.len();
         let mut tasks = JoinSet::new();
@@ -210,7 +206,11 @@ impl<'a> Attempt<'a> {
             if let Some((id, purpose)) = self.last
                 && self.queue.is_done()
             {
-                return self.conclude(id, purpose).await;
+                if purpose == Purpose::Stop || !self.queue.has_results() {
+                    return self.conclude(id, purpose).await;
+                }
+                // Merged at the end: another checkpoint holds the results, and commits them.
+                self.last = None;
             }
             self.trigger_if_due(stopping, wanted);
             let wake = self.wake_at();
@@ -220,7 +220,7 @@ impl<'a> Attempt<'a> {
                 Some(joined) = self.tasks.join_next() => self.task_ended(joined)?,
                 done = self.sources.call_done() => self.sources.found(done, &self.mailboxes)?,
                 written = written(&mut self.writing) => self.written(written).await?,
-                committed = self.queue.batch_done() => {
+                committed = self.queue.step_done() => {
                     committed?;
                     self.queue.go_on();
                 }
@@ -321,8 +321,8 @@ impl<'a> Attempt<'a> {
                 let Some(pending) = self.pending.as_mut().filter(|pending| pending.id == ack.checkpoint) else {
                     return Ok(());
                 };
-                if pending.acknowledge(task, ack) {
-                    self.write_checkpoint();
+                if pending.acknowledge(task, ack)? {
+                    self.write_checkpoint()?;
                 }
                 Ok(())
             }
@@ -338,16 +338,18 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn write_checkpoint(&mut self) {
-        let Some(mut pending) = self.pending.take() else { return };
+    fn write_checkpoint(&mut self) -> JobResult<()> {
+        let Some(mut pending) = self.pending.take() else { return Ok(()) };
         let (id, purpose, started) = (pending.id, pending.purpose, pending.started);
         let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
         let replies = std::mem::take(&mut pending.replies);
         let (manifest, mut entries) = pending.complete(&self.identity, &names);
-        let committables = committables_of(&entries, id);
-        entries.extend(self.queue.waiting());
+        let committables = collect(&entries)?;
+        let sealed = self.queue.seal(id)?;
+        entries.extend(self.queue.entries(&sealed));
         let job = self.store.clone().map(|store| tokio::spawn(async move { store.write(manifest, entries).await }));
-        self.writing = Some(Writing { id, purpose, started, committables, replies, job });
+        self.writing = Some(Writing { id, purpose, started, committables, sealed, replies, job });
+        Ok(())
     }
 
     async fn written(&mut self, result: JobResult<()>) -> JobResult<()> {
@@ -364,7 +366,7 @@ impl<'a> Attempt<'a> {
         let folder = self.store.as_ref().map(|store| store.folder(writing.id));
         let info = CheckpointInfo { id: writing.id, folder, took: writing.started.elapsed() };
         self.answers.extend(writing.replies.into_iter().map(|reply| (info.clone(), reply)));
-        self.queue.add(writing.committables);
+        self.queue.complete(writing.id, writing.committables, writing.sealed, writing.purpose)?;
         self.queue.go_on();
         if writing.purpose != Purpose::Periodic {
             self.last = Some((writing.id, writing.purpose));

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::control::CheckpointReply;
 use crate::checkpoint::{ChainEntry, Manifest, StateEntry, SubtaskEntry};
+use crate::error::{JobError, JobResult};
 use crate::task::{Ack, TaskId};
 
 /// A checkpoint that takes longer fails the attempt.
@@ -49,10 +50,13 @@ impl Pending {
         Pending { id, purpose, started: Instant::now(), enumerators, replies: Vec::new(), acks: BTreeMap::new(), tasks }
     }
 
-    /// Takes a task's part; gives whether that was the last.
-    pub(super) fn acknowledge(&mut self, task: TaskId, ack: Ack) -> bool {
-        self.acks.insert(task, ack);
-        self.acks.len() == self.tasks
+    /// Takes a task's part; gives whether that was the last. A second part of the same task is an error: the first may hold
+    /// committables that the second does not.
+    pub(super) fn acknowledge(&mut self, task: TaskId, ack: Ack) -> JobResult<bool> {
+        if self.acks.insert(task, ack).is_some() {
+            return Err(JobError::transient(format!("a task took part in checkpoint {} twice", self.id)));
+        }
+        Ok(self.acks.len() == self.tasks)
     }
 
     /// All parts together.

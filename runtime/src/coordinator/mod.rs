@@ -12,6 +12,7 @@ mod sources;
 mod state;
 mod storage;
 
+pub(crate) use commit::SinkStatus;
 pub use control::{CheckpointInfo, JobState};
 pub(crate) use control::{Control, Remote, StopMode};
 pub(crate) use run::{RunEnd, RunSettings, run};

@@ -2,7 +2,9 @@
 //!
 //! Applies the job's error policy to rows that cannot be computed, counts, and gives the operator's state its uid.
 
-use super::fan_out::earliest;
+use std::task::{Context, Poll};
+
+use super::fan_out::{both, earliest};
 use super::{Collector, Failure, Operator, OperatorContext, OperatorReport, RestoredState, SnapshotBuilder, Stage};
 use crate::error::JobError;
 use crate::graph::ErrorPolicy;
@@ -64,6 +66,16 @@ where
             late.flush()?;
         }
         self.next.flush()
+    }
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        let late = self.operator.late_mut().map_or(Poll::Ready(Ok(())), |late| late.poll_ready(context));
+        both(late, self.next.poll_ready(context))
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        let late = self.operator.late_mut().map_or(Poll::Ready(Ok(())), |late| late.poll_flush(context));
+        both(late, self.next.poll_flush(context))
     }
 
     fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError> {

@@ -1,5 +1,7 @@
 //! One output with several consumers.
 
+use std::task::{Context, Poll};
+
 use super::{OperatorReport, RestoredState, SnapshotBuilder, Stage};
 use crate::error::JobError;
 use crate::time::Watermark;
@@ -33,6 +35,14 @@ impl<T: Clone, A: Stage<T>, B: Stage<T>> Stage<T> for FanOut<A, B> {
     fn flush(&mut self) -> Result<(), JobError> {
         self.first.flush()?;
         self.second.flush()
+    }
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        both(self.first.poll_ready(context), self.second.poll_ready(context))
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        both(self.first.poll_flush(context), self.second.poll_flush(context))
     }
 
     fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError> {
@@ -77,6 +87,15 @@ impl<T: Clone, A: Stage<T>, B: Stage<T>> Stage<T> for FanOut<A, B> {
     fn report(&self, reports: &mut Vec<OperatorReport>) {
         self.first.report(reports);
         self.second.report(reports);
+    }
+}
+
+/// Ready when both are, failed when one is. Both are asked: each wakes the task by itself.
+pub(super) fn both(a: Poll<Result<(), JobError>>, b: Poll<Result<(), JobError>>) -> Poll<Result<(), JobError>> {
+    match (a, b) {
+        (Poll::Ready(Err(error)), _) | (_, Poll::Ready(Err(error))) => Poll::Ready(Err(error)),
+        (Poll::Ready(Ok(())), Poll::Ready(Ok(()))) => Poll::Ready(Ok(())),
+        _ => Poll::Pending,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The trait of stages: what stands behind an operator, down to the end of the chain.
 
+use std::task::{Context, Poll};
+
 use super::{OperatorReport, RestoredState, SnapshotBuilder};
 use crate::error::JobError;
 use crate::time::Watermark;
@@ -25,6 +27,16 @@ pub trait Stage<T>: Send {
 
     /// Hands over rows held back for the sake of speed (exchange ends: partial batches): before a barrier, at a time-out.
     fn flush(&mut self) -> Result<(), JobError>;
+
+    /// Whether it can take another batch; until then the task takes no input.
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Before a snapshot and after `finish`, behind `flush`: whether rows that go out in the background are out.
+    fn poll_flush(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        Poll::Ready(Ok(()))
+    }
 
     /// No later row is older than this.
     fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError>;

@@ -107,13 +107,13 @@ impl Task {
             match event {
                 Event::Cancelled => return Err(TaskFailure::Cancelled),
                 Event::Message(None) => return Ok(()),
-                Event::Message(Some(message)) => self.message(message, &mut progress)?,
+                Event::Message(Some(message)) => self.message(message, &mut progress).await?,
                 Event::FlushDue => {
                     progress.flush_at = None;
                     self.chain.flush()?;
                 }
                 Event::ClockDue => self.chain.processing_time(now_micros())?,
-                Event::Input(event) => self.input(event, &mut progress)?,
+                Event::Input(event) => self.input(event, &mut progress).await?,
                 Event::Source(status) => self.source_status(status?, &mut progress)?,
             }
             if input {
@@ -130,8 +130,14 @@ impl Task {
             sent = self.sender.send_all() => sent.map_err(|_| TaskFailure::Cancelled)?,
             _ = self.cancel.wait_for(|&cancelled| cancelled) => return Err(TaskFailure::Cancelled),
         }
+        let chain = &mut self.chain;
+        tokio::select! {
+            biased;
+            ready = std::future::poll_fn(|cx| chain.poll_ready(cx)) => ready?,
+            _ = self.cancel.wait_for(|&cancelled| cancelled) => return Err(TaskFailure::Cancelled),
+        }
         if progress.ended && progress.triggered > progress.taken {
-            self.take_checkpoint(progress.triggered, progress)?;
+            self.take_checkpoint(progress.triggered, progress).await?;
         }
         Ok(())
     }
@@ -174,12 +180,12 @@ impl Task {
         }
     }
 
-    fn message(&mut self, message: TaskMessage, progress: &mut Progress) -> JobResult<()> {
+    async fn message(&mut self, message: TaskMessage, progress: &mut Progress) -> Result<(), TaskFailure> {
         match message {
             TaskMessage::AddSplits(splits) => {
                 progress.split_asked_for = false;
                 progress.waiting_for_split = false;
-                self.with_source(|source| source.add_splits(&splits))
+                self.with_source(|source| source.add_splits(&splits))?;
             }
             TaskMessage::NoMoreSplits => {
                 progress.split_asked_for = false;
@@ -187,23 +193,22 @@ impl Task {
                 self.with_source(|source| {
                     source.no_more_splits();
                     Ok(())
-                })
+                })?;
             }
             TaskMessage::HoldWatermark(hold) => self.with_source(|source| {
                 source.hold_watermark(hold);
                 Ok(())
-            }),
+            })?,
             TaskMessage::SourceEvent(event) => {
                 progress.waiting_for_split = false;
-                self.with_source(|source| source.source_event(&event))
+                self.with_source(|source| source.source_event(&event))?;
             }
             TaskMessage::Trigger { checkpoint, pause } => {
                 progress.triggered = checkpoint;
                 progress.paused |= pause;
                 if self.gate.is_none() && !progress.ended {
-                    self.take_checkpoint(checkpoint, progress)?;
+                    self.take_checkpoint(checkpoint, progress).await?;
                 }
-                Ok(())
             }
             TaskMessage::Drain => {
                 if self.gate.is_none() && !progress.ended {
@@ -211,10 +216,10 @@ impl Task {
                     progress.watermark = Watermark::MAX.0;
                     self.end(progress)?;
                 }
-                Ok(())
             }
-            TaskMessage::Complete(checkpoint) => self.chain.checkpoint_complete(checkpoint),
+            TaskMessage::Complete(checkpoint) => self.chain.checkpoint_complete(checkpoint)?,
         }
+        Ok(())
     }
 
     fn with_source(&mut self, act: impl FnOnce(&mut dyn crate::chain::SourceTask) -> JobResult<()>) -> JobResult<()> {
@@ -224,7 +229,7 @@ impl Task {
         }
     }
 
-    fn input(&mut self, event: GateEvent, progress: &mut Progress) -> Result<(), TaskFailure> {
+    async fn input(&mut self, event: GateEvent, progress: &mut Progress) -> Result<(), TaskFailure> {
         match event {
             GateEvent::Batch { input, batch } => {
                 self.chain.processing_time(now_micros())?;
@@ -241,7 +246,7 @@ impl Task {
                 self.outbox.put_all(|| Element::Idle);
             }
             GateEvent::Active => self.outbox.put_all(|| Element::Active),
-            GateEvent::Barrier(checkpoint) => self.take_checkpoint(checkpoint, progress)?,
+            GateEvent::Barrier(checkpoint) => self.take_checkpoint(checkpoint, progress).await?,
             GateEvent::End => self.end(progress)?,
             GateEvent::Disconnected => return Err(TaskFailure::Cancelled),
         }
@@ -289,13 +294,20 @@ impl Task {
         Ok(())
     }
 
-    fn take_checkpoint(&mut self, checkpoint: u64, progress: &mut Progress) -> JobResult<()> {
+    async fn take_checkpoint(&mut self, checkpoint: u64, progress: &mut Progress) -> Result<(), TaskFailure> {
         if checkpoint <= progress.taken {
             return Ok(());
         }
         progress.taken = checkpoint;
         self.chain.flush()?;
         progress.flush_at = None;
+        let chain = &mut self.chain;
+        // Sinks that send in the background: the checkpoint holds only if everything before it has arrived.
+        tokio::select! {
+            biased;
+            flushed = std::future::poll_fn(|cx| chain.poll_flush(cx)) => flushed?,
+            _ = self.cancel.wait_for(|&cancelled| cancelled) => return Err(TaskFailure::Cancelled),
+        }
         if !progress.ended {
             self.outbox.put_all(|| Element::Barrier(checkpoint));
         }

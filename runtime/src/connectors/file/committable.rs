@@ -1,6 +1,6 @@
 //! What the file sink commits: a staged file and the name it gets.
 
-use crate::bytes::{Reader, put_str, put_u64};
+use crate::bytes::{Reader, put_str, put_u32, put_u64};
 use crate::error::JobResult;
 
 /// A complete file in the staging folder.
@@ -11,6 +11,8 @@ pub(super) struct StagedFile {
     /// Its place in the target folder: `dt=2026-01-01/part-0-3-0.json`.
     pub target: String,
     pub size: u64,
+    /// Staged files that were merged into it: they can go some time after it is committed.
+    pub inputs: Vec<String>,
 }
 
 impl StagedFile {
@@ -19,11 +21,15 @@ impl StagedFile {
         put_str(&mut out, &self.temporary);
         put_str(&mut out, &self.target);
         put_u64(&mut out, self.size);
+        put_u32(&mut out, u32::try_from(self.inputs.len()).unwrap_or(u32::MAX));
+        self.inputs.iter().for_each(|input| put_str(&mut out, input));
         out
     }
 
     pub(super) fn decode(bytes: &[u8]) -> JobResult<Self> {
         let mut input = Reader::new(bytes);
-        Ok(StagedFile { temporary: input.str()?.to_owned(), target: input.str()?.to_owned(), size: input.u64()? })
+        let (temporary, target, size) = (input.str()?.to_owned(), input.str()?.to_owned(), input.u64()?);
+        let inputs = (0..input.u32()?).map(|_| input.str().map(str::to_owned)).collect::<JobResult<_>>()?;
+        Ok(StagedFile { temporary, target, size, inputs })
     }
 }

@@ -1,6 +1,6 @@
 //! Makes staged files visible: renames them to their names, in any order any number of times with the same result.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::committable::StagedFile;
 use super::sink::Existing;
 use crate::error::{JobError, JobResult};
 use crate::notice::notice;
-use crate::sink::{Committer, SinkStart};
+use crate::sink::{CommitOutcome, CommitRequest, Committer, SinkStart};
 
 /// What staging folders begin with.
 const STAGING: &str = ".millstream-";
@@ -23,12 +23,30 @@ pub(super) struct FileCommitter {
     /// What the names of this run's files begin with.
     prefix: String,
     existing: Existing,
+    /// How many checkpoints are kept.
+    retained: u32,
     lock: Option<File>,
+    /// What the restored checkpoint holds is being committed.
+    recovering: bool,
+    /// Inputs of merged files, by the checkpoint that these were committed with.
+    merged: BTreeMap<u64, Vec<String>>,
+    /// The last checkpoints that were committed, as many as are kept.
+    commits: BTreeSet<u64>,
 }
 
 impl FileCommitter {
-    pub(super) fn new(folder: PathBuf, staging: PathBuf, prefix: String, existing: Existing) -> Self {
-        FileCommitter { folder, staging, prefix, existing, lock: None }
+    pub(super) fn new(folder: PathBuf, staging: PathBuf, prefix: String, existing: Existing, retained: u32) -> Self {
+        FileCommitter {
+            folder,
+            staging,
+            prefix,
+            existing,
+            retained: retained.max(1),
+            lock: None,
+            recovering: false,
+            merged: BTreeMap::new(),
+            commits: BTreeSet::new(),
+        }
     }
 
     /// Makes the folders, and shows at once whether they can be written to.
@@ -72,10 +90,11 @@ impl FileCommitter {
         Ok(())
     }
 
-    /// Removes everything from the own staging folder: nothing in it is wanted any more.
-    fn clear_staging(&self) -> JobResult<()> {
+    /// Removes everything from the own staging folder that is not wanted any more.
+    fn clear_staging(&self, keep: &BTreeSet<String>) -> JobResult<()> {
         for path in entries(&self.staging)? {
-            if name_of(&path) != LOCK {
+            let name = name_of(&path);
+            if name != LOCK && !keep.contains(&name) {
                 std::fs::remove_file(&path).map_err(|error| cannot_remove(&path, &error))?;
             }
         }
@@ -129,10 +148,10 @@ impl FileCommitter {
         Ok(())
     }
 
-    fn commit_one(&self, file: &StagedFile, folders: &mut BTreeSet<PathBuf>) -> JobResult<()> {
+    /// Commits one file. Failures of the file system may pass: the request is tried again.
+    fn commit_one(&self, request: &mut CommitRequest, file: &StagedFile, folders: &mut BTreeSet<PathBuf>) -> JobResult<()> {
         let temporary = self.staging.join(&file.temporary);
         let target = self.folder.join(&file.target);
-        let failed = |error: std::io::Error| JobError::io(format_args!("cannot commit `{}`", target.display()), &error);
         if !temporary.exists() {
             match std::fs::metadata(&target) {
                 Ok(found) if found.len() == file.size => {}
@@ -142,8 +161,16 @@ impl FileCommitter {
                     found.len(),
                     file.size
                 )),
-                Err(_) => notice(&format!("warning: `{}` was committed and is not there any more", target.display())),
+                // Somebody may have taken it away after an earlier process committed it.
+                Err(_) if self.recovering => {
+                    notice(&format!("warning: `{}` was committed and is not there any more", target.display()));
+                }
+                Err(_) => {
+                    request.failed(format!("the staged file `{}` of `{}` is gone", temporary.display(), target.display()));
+                    return Ok(());
+                }
             }
+            request.already_committed();
             return Ok(());
         }
         if target.exists() {
@@ -152,11 +179,32 @@ impl FileCommitter {
                 target.display()
             )));
         }
-        if let Some(parent) = target.parent() {
-            std::fs::create_dir_all(parent).map_err(failed)?;
-            folders.insert(parent.to_owned());
+        let parent = target.parent().unwrap_or(&self.folder).to_owned();
+        match std::fs::create_dir_all(&parent).and_then(|()| std::fs::rename(&temporary, &target)) {
+            Ok(()) => drop(folders.insert(parent)),
+            Err(error) => request.retry_later(format!("cannot commit `{}`: {error}", target.display())),
         }
-        std::fs::rename(&temporary, &target).map_err(failed)
+        Ok(())
+    }
+
+    /// Merged files are not needed any more once no checkpoint is left that holds them as inputs: the job may still be resumed
+    /// from one of the last few.
+    fn remove_merged(&mut self, checkpoint: u64, inputs: Vec<String>) {
+        if !inputs.is_empty() {
+            self.merged.entry(checkpoint).or_default().extend(inputs);
+        }
+        self.commits.insert(checkpoint);
+        while self.commits.len() > self.retained as usize {
+            self.commits.pop_first();
+        }
+        let oldest = self.commits.first().copied().unwrap_or(0);
+        let full = self.commits.len() >= self.retained as usize;
+        while let Some(entry) = self.merged.first_entry().filter(|entry| full && *entry.key() <= oldest) {
+            for input in entry.remove() {
+                // If it stays, the end of the job or its next start removes it.
+                let _ = std::fs::remove_file(self.staging.join(input));
+            }
+        }
     }
 }
 
@@ -164,35 +212,50 @@ impl Committer for FileCommitter {
     fn start(&mut self, start: &SinkStart) -> JobResult<()> {
         self.open()?;
         self.clean_up_after_others()?;
-        match start {
-            SinkStart::Fresh => {
-                if let Err(refused) = self.apply_policy() {
-                    // Nothing of a run that does not begin stays behind.
-                    let _ = self.finish();
-                    return Err(refused);
-                }
-            }
-            SinkStart::Resumed { checkpoint, pending } => {
-                for (checkpoint, bytes) in pending {
-                    self.commit(*checkpoint, std::slice::from_ref(bytes))?;
-                }
-                self.roll_back_to(*checkpoint)?;
-            }
+        self.recovering = matches!(start, SinkStart::Resumed { .. });
+        if let SinkStart::Fresh = start
+            && let Err(refused) = self.apply_policy()
+        {
+            // Nothing of a run that does not begin stays behind.
+            let _ = self.finish();
+            return Err(refused);
         }
-        self.clear_staging()
+        Ok(())
     }
 
-    fn commit(&mut self, _checkpoint: u64, committables: &[Vec<u8>]) -> JobResult<()> {
+    fn commit(&mut self, requests: &mut [CommitRequest]) -> JobResult<()> {
         let mut folders = BTreeSet::new();
-        for bytes in committables {
-            self.commit_one(&StagedFile::decode(bytes)?, &mut folders)?;
+        let mut inputs = Vec::new();
+        let mut checkpoint = 0;
+        for request in requests.iter_mut() {
+            let file = StagedFile::decode(request.committable())?;
+            self.commit_one(request, &file, &mut folders)?;
+            checkpoint = request.checkpoint();
+            if !matches!(request.outcome(), CommitOutcome::RetryLater(_)) {
+                inputs.extend(file.inputs);
+            }
         }
-        // New names are safe only when their folders are on disk.
-        for folder in folders {
+        // New names are safe only when their folders are on disk, and a new folder when the one it is in is.
+        let parents: BTreeSet<PathBuf> = folders
+            .iter()
+            .flat_map(|folder| folder.ancestors().take_while(|folder| folder.starts_with(&self.folder)))
+            .map(Path::to_owned)
+            .collect();
+        for folder in parents {
             let synced = File::open(&folder).and_then(|folder| folder.sync_all());
             synced.map_err(|error| JobError::io(format_args!("cannot write `{}`", folder.display()), &error))?;
         }
+        self.remove_merged(checkpoint, inputs);
         Ok(())
+    }
+
+    fn discard_unknown(&mut self, start: &SinkStart, waiting: &[Vec<u8>]) -> JobResult<()> {
+        self.recovering = false;
+        if let SinkStart::Resumed { checkpoint } = start {
+            self.roll_back_to(*checkpoint)?;
+        }
+        let keep = waiting.iter().map(|bytes| Ok(StagedFile::decode(bytes)?.temporary)).collect::<JobResult<BTreeSet<_>>>()?;
+        self.clear_staging(&keep)
     }
 
     fn finish(&mut self) -> JobResult<()> {

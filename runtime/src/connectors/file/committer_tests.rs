@@ -6,7 +6,7 @@ use super::committable::StagedFile;
 use super::committer::FileCommitter;
 use super::sink::{Existing, FileSink};
 use crate::formats::JsonFormat;
-use crate::sink::{Committer, Sink, SinkContext, SinkStart, SinkWriter};
+use crate::sink::{CommitOutcome, CommitRequest, Committer, Sink, SinkContext, SinkStart, SinkWriter};
 
 struct Fixture {
     folder: tempfile::TempDir,
@@ -26,25 +26,27 @@ impl Fixture {
     }
 
     fn committer(&self, existing: Existing) -> FileCommitter {
-        FileCommitter::new(self.out(), self.staging(), "part-".to_owned(), existing)
+        FileCommitter::new(self.out(), self.staging(), "part-".to_owned(), existing, 1)
     }
 
     fn fresh(&self, existing: Existing) -> Result<FileCommitter, String> {
         let mut committer = self.committer(existing);
-        committer.start(&SinkStart::Fresh).map_err(|error| error.message().to_owned())?;
+        let start = SinkStart::Fresh;
+        let started = committer.start(&start).and_then(|()| committer.discard_unknown(&start, &[]));
+        started.map_err(|error| error.message().to_owned())?;
         Ok(committer)
     }
 
     /// What a resumed process does with these.
     fn resume(&self, checkpoint: u64, pending: &[(u64, &StagedFile)]) -> Result<(), String> {
-        let pending = pending.iter().map(|(checkpoint, file)| (*checkpoint, file.encode())).collect();
-        let start = SinkStart::Resumed { checkpoint, pending };
-        self.committer(Existing::Fail).start(&start).map_err(|error| error.message().to_owned())
+        let mut committer = self.committer(Existing::Fail);
+        let pending: Vec<_> = pending.iter().map(|(checkpoint, file)| (*checkpoint, file.encode())).collect();
+        resume(&mut committer, checkpoint, &pending).map_err(|error| error.message().to_owned())
     }
 
     fn stage(&self, temporary: &str, target: &str, text: &str) -> StagedFile {
         std::fs::write(self.staging().join(temporary), text).unwrap();
-        StagedFile { temporary: temporary.into(), target: target.into(), size: text.len() as u64 }
+        StagedFile { temporary: temporary.into(), target: target.into(), size: text.len() as u64, inputs: Vec::new() }
     }
 
     /// Everything that is not hidden: path and content.
@@ -68,6 +70,23 @@ impl Fixture {
     }
 }
 
+/// What the engine does with a committer when it resumes.
+fn resume(committer: &mut dyn Committer, checkpoint: u64, pending: &[(u64, Vec<u8>)]) -> crate::JobResult<()> {
+    let start = SinkStart::Resumed { checkpoint };
+    committer.start(&start)?;
+    for (checkpoint, bytes) in pending {
+        commit(committer, *checkpoint, &[bytes.clone()])?;
+    }
+    committer.discard_unknown(&start, &[])
+}
+
+/// The outcomes.
+fn commit(committer: &mut dyn Committer, checkpoint: u64, committables: &[Vec<u8>]) -> crate::JobResult<Vec<CommitOutcome>> {
+    let mut requests: Vec<_> = committables.iter().map(|bytes| CommitRequest::new(checkpoint, 0, bytes.clone())).collect();
+    committer.commit(&mut requests)?;
+    Ok(requests.iter().map(|request| request.outcome().clone()).collect())
+}
+
 fn pair(name: &str, text: &str) -> (String, String) {
     (name.to_owned(), text.to_owned())
 }
@@ -85,7 +104,7 @@ fn a_commit_that_was_cut_short_is_completed() {
             fixture.stage(".part-0-9.json", "", "rows behind the checkpoint");
             let mut dead = fixture.committer(Existing::Fail);
             for file in &files[..committed_before] {
-                dead.commit(1, &[file.encode()]).unwrap();
+                commit(&mut dead, 1, &[file.encode()]).unwrap();
             }
             drop(dead);
             let pending: Vec<_> = files.iter().map(|file| (1, file)).collect();
@@ -105,7 +124,7 @@ fn a_committed_file_that_is_gone_stays_gone() {
     let fixture = Fixture::new();
     let mut committer = fixture.fresh(Existing::Fail).unwrap();
     let file = fixture.stage(".part-0", "part-0-1-0.json", "x");
-    committer.commit(1, &[file.encode()]).unwrap();
+    commit(&mut committer, 1, &[file.encode()]).unwrap();
     std::fs::remove_file(fixture.out().join("part-0-1-0.json")).unwrap();
     fixture.resume(1, &[(1, &file)]).unwrap();
     assert_eq!(fixture.visible(), []);
@@ -118,7 +137,7 @@ fn an_older_checkpoint_takes_back_what_later_ones_committed() {
     let mut committer = fixture.fresh(Existing::Fail).unwrap();
     for checkpoint in 1..=3 {
         let file = fixture.stage(".part-0", &format!("part-0-{checkpoint}-0.json"), "x");
-        committer.commit(checkpoint, &[file.encode()]).unwrap();
+        commit(&mut committer, checkpoint, &[file.encode()]).unwrap();
     }
     std::fs::write(fixture.out().join("notes.txt"), "not ours").unwrap();
     fixture.resume(1, &[]).unwrap();
@@ -131,7 +150,7 @@ fn two_sinks_on_one_folder_do_not_overwrite_each_other() {
     let mut committer = fixture.fresh(Existing::Fail).unwrap();
     let file = fixture.stage(".part-0", "part-0-1-0.json", "x");
     std::fs::write(fixture.out().join("part-0-1-0.json"), "other").unwrap();
-    let error = committer.commit(1, &[file.encode()]).unwrap_err();
+    let error = commit(&mut committer, 1, &[file.encode()]).unwrap_err();
     assert!(error.message().contains("do two sinks write to this folder?"), "{error}");
     assert_eq!(fixture.visible(), [pair("part-0-1-0.json", "other")]);
 }
@@ -201,6 +220,7 @@ fn a_resumed_writer_stages_under_names_of_its_own() {
         parallelism: 1,
         run: "run".into(),
         first_checkpoint,
+        retained: 1,
         replace: false,
     };
     let mut committer = sink.committer(&context(1)).unwrap().unwrap();
@@ -208,17 +228,17 @@ fn a_resumed_writer_stages_under_names_of_its_own() {
     let mut writer = sink.writer(&context(1)).unwrap();
     writer.write(Row { n: 1 }).unwrap();
     let committables = writer.prepare_commit(1).unwrap();
-    committer.commit(1, &committables).unwrap();
+    commit(&mut *committer, 1, &committables).unwrap();
     drop((committer, writer));
 
-    let start = SinkStart::Resumed { checkpoint: 1, pending: committables.into_iter().map(|bytes| (1, bytes)).collect() };
+    let pending: Vec<_> = committables.into_iter().map(|bytes| (1, bytes)).collect();
     let mut second = sink.committer(&context(2)).unwrap().unwrap();
-    second.start(&start).unwrap();
+    resume(&mut *second, 1, &pending).unwrap();
     let mut writer = sink.writer(&context(2)).unwrap();
     writer.write(Row { n: 2 }).unwrap();
     drop((second, writer));
 
     let mut third = sink.committer(&context(2)).unwrap().unwrap();
-    third.start(&start).unwrap();
+    resume(&mut *third, 1, &pending).unwrap();
     assert_eq!(fixture.visible(), [pair("part-0-1-0.json", "{\"n\":1}\n")]);
 }

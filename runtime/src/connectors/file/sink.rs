@@ -95,6 +95,12 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
 
     fn committer(&self, context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
         let existing = if context.replace { Existing::Replace } else { self.existing };
-        Ok(Some(Box::new(FileCommitter::new(self.folder.clone(), self.staging(context), self.prefix(context), existing))))
+        Ok(Some(Box::new(FileCommitter::new(
+            self.folder.clone(),
+            self.staging(context),
+            self.prefix(context),
+            existing,
+            context.retained,
+        ))))
     }
 }

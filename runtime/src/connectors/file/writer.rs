@@ -171,7 +171,7 @@ impl<T: Record, E: Encoder<T>> SinkWriter<T> for FileWriter<T, E> {
             let name = format!("{}{checkpoint}-{number}.{}", self.options.prefix, self.options.extension);
             let target = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             let temporary = temporary.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            StagedFile { temporary, target, size }.encode()
+            StagedFile { temporary, target, size, inputs: Vec::new() }.encode()
         };
         Ok(closed.into_iter().enumerate().map(name).collect())
     }
