@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{build, check, explain, functions, new, run};
+use commands::{build, check, explain, functions, new, run, state};
 use console::{ColorChoice, Console};
 
 const EXAMPLES: &str = "Examples:
@@ -20,7 +20,8 @@ const EXAMPLES: &str = "Examples:
   millstream explain orders.flow       what runs, and what is guaranteed
   millstream run orders.flow           build it and run it here
   millstream build orders.flow         one binary
-  millstream functions                 what expressions can call";
+  millstream functions                 what expressions can call
+  millstream state ls checkpoints      what a checkpoint holds";
 
 /// Stream processing pipelines as native binaries.
 ///
@@ -44,6 +45,7 @@ enum Command {
     Build(build::Args),
     Run(run::Args),
     Functions(functions::Args),
+    State(state::Args),
 }
 
 fn main() -> ExitCode {
@@ -56,5 +58,6 @@ fn main() -> ExitCode {
         Command::Build(args) => build::run(&args, &console),
         Command::Run(args) => run::run(&args, &console),
         Command::Functions(args) => functions::run(&args, &console),
+        Command::State(args) => state::run(&args, &console),
     }
 }

@@ -25,9 +25,10 @@ pub enum Part {
 }
 
 impl Part {
-    pub fn len(&self) -> usize {
+    /// What is stored.
+    pub fn bytes(&self) -> &[u8] {
         match self {
-            Part::Group(_, bytes) | Part::Item(bytes) => bytes.len(),
+            Part::Group(_, bytes) | Part::Item(bytes) => bytes,
         }
     }
 }

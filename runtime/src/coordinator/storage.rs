@@ -281,7 +281,7 @@ fn pack(entries: Vec<StateEntry>) -> Vec<Vec<StateEntry>> {
             files.push(Vec::new());
             size = 0;
         }
-        size += entry.part.len();
+        size += entry.part.bytes().len();
         if let Some(file) = files.last_mut() {
             file.push(entry);
         }

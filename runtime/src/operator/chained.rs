@@ -131,7 +131,7 @@ where
 
     fn restore(&mut self, state: &RestoredState) -> Result<(), JobError> {
         if let Some(state) = state.operator(&self.context.uid) {
-            self.operator.restore(state).map_err(|error| error.context(format!("restoring {}", self.context.name)))?;
+            self.operator.restore(state).map_err(|error| error.context(format!("restoring {}", self.context.uid)))?;
         }
         if let Some(late) = self.operator.late_mut() {
             late.restore(state)?;

@@ -103,7 +103,7 @@ impl RestoredOperator {
 fn convert(stored: &Parts, old: &str, new: &str) -> Result<Parts, String> {
     let unknown = || "its types cannot be compared".to_owned();
     let (old, new) = (Layout::parse(old).ok_or_else(unknown)?, Layout::parse(new).ok_or_else(unknown)?);
-    let conversion = Conversion::between(&old, &new).map_err(|mismatch| match mismatch.path.as_str() {
+    let conversion = Conversion::between(&old, &new).map_err(|mismatch| match named(&mismatch.path).as_str() {
         "" => mismatch.reason,
         path => format!("`{path}` {}", mismatch.reason),
     })?;
@@ -117,6 +117,12 @@ fn convert(stored: &Parts, old: &str, new: &str) -> Result<Parts, String> {
         groups: stored.groups.iter().map(|(group, bytes)| Ok((*group, apply(bytes)?))).collect::<Result<_, String>>()?,
         items: stored.items.iter().map(apply).collect::<Result<_, String>>()?,
     })
+}
+
+/// The part of a path that people have written: without the tables and tuples around it.
+fn named(path: &str) -> String {
+    let structure = |part: &&str| !matches!(*part, "entries" | "panes") && !part.bytes().all(|byte| byte.is_ascii_digit());
+    path.split('.').filter(structure).collect::<Vec<_>>().join(".")
 }
 
 #[cold]

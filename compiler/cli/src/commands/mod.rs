@@ -6,3 +6,4 @@ pub mod explain;
 pub mod functions;
 pub mod new;
 pub mod run;
+pub mod state;

@@ -1,0 +1,267 @@
+//! `millstream state ls|show`: looks into checkpoints: which operators have state, how much, of which types, and its values.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use millstream_runtime::checkpoint::{
+    Cursor, Damaged, Layout, Listed, Manifest, Part, ReadError, StateEntry, list, number_of, read, value,
+};
+
+use crate::console::Console;
+
+const EXAMPLES: &str = "Examples:
+  millstream state ls checkpoints                                     the checkpoints, and what is in the newest
+  millstream state show checkpoints delays/aggregate/0                the values of an operator
+  millstream state show checkpoints delays/aggregate/0 --key AA       the values of one key";
+
+/// Look into checkpoints
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List operators, the sizes of their state, and its types
+    Ls {
+        /// A directory of checkpoints, or one checkpoint in it
+        #[arg(value_name = "CHECKPOINT")]
+        path: PathBuf,
+    },
+    /// Show stored values
+    Show {
+        /// A directory of checkpoints (the newest is shown), or one checkpoint in it
+        #[arg(value_name = "CHECKPOINT")]
+        path: PathBuf,
+        /// The operator, as `state ls` names it; all if it is left out
+        #[arg(value_name = "OPERATOR")]
+        operator: Option<String>,
+        /// Only this key, as it is shown
+        #[arg(long, value_name = "KEY")]
+        key: Option<String>,
+        /// At most so many values of each state
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: usize,
+    },
+}
+
+/// Runs the command.
+pub fn run(args: &Args, console: &Console) -> ExitCode {
+    let path = match &args.action {
+        Action::Ls { path } | Action::Show { path, .. } => path,
+    };
+    let (listed, folder) = match newest(path) {
+        Ok(found) => found,
+        Err(reason) => return console.fail(reason),
+    };
+    let (manifest, entries) = match read(&folder) {
+        Ok(read) => read,
+        Err(error) => return console.fail(reason(&folder, &error)),
+    };
+    match &args.action {
+        Action::Ls { .. } => {
+            if listed.len() > 1 {
+                console.print(checkpoints(&listed));
+            }
+            console.print(operators(&folder, &manifest, &entries));
+            ExitCode::SUCCESS
+        }
+        Action::Show { operator, key, limit, .. } => {
+            let wanted = |entry: &&StateEntry| operator.as_ref().is_none_or(|operator| entry.uid == *operator);
+            let chosen: Vec<&StateEntry> = entries.iter().filter(wanted).collect();
+            if chosen.is_empty()
+                && let Some(operator) = operator
+            {
+                let names: std::collections::BTreeSet<&str> = entries.iter().map(|entry| entry.uid.as_str()).collect();
+                let names: Vec<&str> = names.into_iter().collect();
+                let known =
+                    if names.is_empty() { "it has no state at all".to_owned() } else { format!("it has {}", names.join(", ")) };
+                return console.fail(format_args!("{} has no state of `{operator}`; {known}", folder.display()));
+            }
+            match values(&chosen, key.as_deref(), *limit) {
+                Ok(text) => {
+                    console.print(text);
+                    ExitCode::SUCCESS
+                }
+                Err(reason) => console.fail(reason),
+            }
+        }
+    }
+}
+
+/// The checkpoints beside the one that is meant, and its folder: the path itself or the newest whole one in it.
+fn newest(path: &Path) -> Result<(Vec<Listed>, PathBuf), String> {
+    let is_checkpoint = path.file_name().and_then(|name| name.to_str()).and_then(number_of).is_some();
+    if is_checkpoint && path.is_dir() {
+        return Ok((Vec::new(), path.to_path_buf()));
+    }
+    let listed = list(path).map_err(|error| format!("cannot read the directory `{}`: {error}", path.display()))?;
+    match listed.iter().find(|checkpoint| checkpoint.manifest.is_ok()).or(listed.first()) {
+        Some(checkpoint) => {
+            let folder = checkpoint.folder.clone();
+            Ok((listed, folder))
+        }
+        None => Err(format!(
+            "there is no checkpoint in `{}`; a job that has ended well removes its checkpoints, `retain` in `job {{ checkpoint .. }}` \
+             or a stop (Ctrl-C) keeps them",
+            path.display()
+        )),
+    }
+}
+
+fn reason(folder: &Path, error: &ReadError) -> String {
+    match error {
+        ReadError::Incomplete => format!("the checkpoint `{}` has no manifest: it never completed", folder.display()),
+        ReadError::Damaged(reason) => reason.clone(),
+        ReadError::Newer(version) => {
+            format!("the checkpoint `{}` was written by a newer version (format {version})", folder.display())
+        }
+    }
+}
+
+fn checkpoints(listed: &[Listed]) -> String {
+    let mut out = String::new();
+    for checkpoint in listed {
+        let what = match &checkpoint.manifest {
+            Ok(manifest) => size(manifest.files.iter().map(|file| file.size).sum()),
+            Err(ReadError::Incomplete) => "incomplete".to_owned(),
+            Err(ReadError::Damaged(_)) => "damaged".to_owned(),
+            Err(ReadError::Newer(version)) => format!("of a newer version (format {version})"),
+        };
+        let _ = writeln!(out, "{:>8}  {what:>10}  {}", checkpoint.id, checkpoint.folder.display());
+    }
+    out.push('\n');
+    out
+}
+
+/// What is kept of one state.
+#[derive(Default)]
+struct Sum {
+    bytes: usize,
+    groups: usize,
+    items: usize,
+    values: Option<u64>,
+    schema: String,
+}
+
+fn operators(folder: &Path, manifest: &Manifest, entries: &[StateEntry]) -> String {
+    let mut out = format!("{}: job {}, checkpoint {}\n", folder.display(), manifest.job, manifest.checkpoint);
+    let mut states: BTreeMap<(&str, &str), Sum> = BTreeMap::new();
+    for entry in entries {
+        let sum = states.entry((&entry.uid, &entry.state)).or_default();
+        sum.bytes += entry.part.bytes().len();
+        match entry.part {
+            Part::Group(..) => sum.groups += 1,
+            Part::Item(_) => sum.items += 1,
+        }
+        sum.schema.clone_from(&entry.schema);
+        if let (Some(layout), Part::Group(_, bytes)) = (Layout::parse(&entry.schema), &entry.part) {
+            let mut count = 0;
+            if each(&layout, bytes, &mut |_, _, _| count += 1).is_ok() {
+                *sum.values.get_or_insert(0) += count;
+            }
+        }
+    }
+    for ((uid, state), sum) in states {
+        let parts = match (sum.groups, sum.items) {
+            (0, 1) => "1 item".to_owned(),
+            (0, items) => format!("{items} items"),
+            (groups, _) => format!("{groups} key groups"),
+        };
+        let values = sum.values.map_or(String::new(), |values| format!(", {values} values"));
+        let _ = writeln!(out, "\n{uid}  {}\n  {}, {parts}{values}", name(state), size(sum.bytes as u64));
+        if let Some(layout) = Layout::parse(&sum.schema) {
+            let _ = writeln!(out, "  {layout}");
+        }
+    }
+    out
+}
+
+/// States of the engine itself begin with `#`.
+fn name(state: &str) -> &str {
+    state.trim_start_matches('#')
+}
+
+fn values(entries: &[&StateEntry], key: Option<&str>, limit: usize) -> Result<String, String> {
+    let mut out = String::new();
+    let mut shown: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut found = false;
+    for entry in entries {
+        let Part::Group(group, bytes) = &entry.part else { continue };
+        let Some(layout) = Layout::parse(&entry.schema) else { continue };
+        let count = shown.entry((&entry.uid, &entry.state)).or_insert(0);
+        if *count == 0 {
+            let _ = writeln!(out, "{}  {}", entry.uid, name(&entry.state));
+        }
+        let mut lines = String::new();
+        each(&layout, bytes, &mut |place, this, value| {
+            let wanted = key.is_none_or(|key| this == key || this.trim_matches('"') == key || this == format!("({key})"));
+            if wanted {
+                found = true;
+                *count += 1;
+                if *count <= limit {
+                    let _ = writeln!(lines, "  {place}{this} -> {value}");
+                }
+            }
+        })
+        .map_err(|_| format!("key group {group} of {} {} is damaged", entry.uid, name(&entry.state)))?;
+        out.push_str(&lines);
+    }
+    for ((uid, state), count) in shown {
+        if count > limit {
+            let _ = writeln!(out, "{uid}  {}: {} more (--limit)", name(state), count - limit);
+        }
+    }
+    match key {
+        Some(key) if !found => Err(format!("no state has the key {key}; keys are written as `millstream state show` shows them")),
+        _ => Ok(out),
+    }
+}
+
+/// Calls `take` with each entry of the maps in a keyed state: where it is (the window), its key, its value.
+fn each(layout: &Layout, bytes: &[u8], take: &mut dyn FnMut(&str, &str, &str)) -> Result<(), Damaged> {
+    let mut cursor = Cursor::new(bytes);
+    within(layout, &mut cursor, "", take)
+}
+
+fn within(layout: &Layout, cursor: &mut Cursor<'_>, place: &str, take: &mut dyn FnMut(&str, &str, &str)) -> Result<(), Damaged> {
+    match layout {
+        Layout::Map(key, inner) => {
+            for _ in 0..cursor.count(key)? {
+                let key = value(cursor, key)?;
+                let inner = value(cursor, inner)?;
+                take(place, &key, &inner);
+            }
+        }
+        Layout::Struct { fields, .. } => {
+            for (_, field) in fields {
+                within(field, cursor, place, take)?;
+            }
+        }
+        // The panes of windows: a time, and what belongs to it.
+        Layout::List(inner) => match &**inner {
+            Layout::Tuple(items) if matches!(items.as_slice(), [Layout::Signed(64), Layout::Map(..)]) => {
+                for _ in 0..cursor.count(inner)? {
+                    let start = value(cursor, &Layout::Time(millstream_runtime::checkpoint::TimeKind::Timestamp))?;
+                    within(&items[1], cursor, &format!("{start}  "), take)?;
+                }
+            }
+            _ => drop(cursor.skip(layout)?),
+        },
+        other => drop(cursor.skip(other)?),
+    }
+    Ok(())
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a size for people")]
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
+    }
+}
