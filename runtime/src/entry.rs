@@ -118,6 +118,7 @@ pub(crate) const FLAGS: &[(&str, &str, &str)] = &[
     ("parallelism", "<n>", "copies of each operator"),
     ("checkpoint-dir", "<directory>", "where checkpoints go; a run that was cut short goes on from the newest"),
     ("checkpoint-interval", "<duration>", "time between checkpoints, such as 10s"),
+    ("from", "<checkpoint>", "go on from this checkpoint (its folder, or a directory of which the newest counts)"),
     ("fresh", "", "start from the beginning: forget checkpoints"),
     ("replace", "", "replace the output of an earlier run"),
     ("quiet", "", "no progress, no summary"),
@@ -150,6 +151,7 @@ fn parse(specs: &[ParamSpec], args: impl IntoIterator<Item = OsString>) -> JobRe
                 flags.parallelism =
                     Some(value.ok_or_else(|| JobError::usage(format!("--parallelism takes a number from 1, not `{text}`")))?);
             }
+            "from" => flags.resume_from = Some(value_of(&mut parser, &flag)?.into()),
             "checkpoint-dir" => flags.checkpoint_directory = Some(value_of(&mut parser, &flag)?),
             "checkpoint-interval" => {
                 let text = value_of(&mut parser, &flag)?;

@@ -106,8 +106,7 @@ fn newest(path: &Path) -> Result<(Vec<Listed>, PathBuf), String> {
             Ok((listed, folder))
         }
         None => Err(format!(
-            "there is no checkpoint in `{}`; a job that has ended well removes its checkpoints, `retain` in `job {{ checkpoint .. }}` \
-             or a stop (Ctrl-C) keeps them",
+            "there is no checkpoint in `{}`; a job that has ended well removes its checkpoints, one that was stopped or killed keeps them",
             path.display()
         )),
     }
