@@ -35,8 +35,8 @@ struct Totals {
     /// Rows by source and by sink, in the order of the job.
     sources: Vec<(String, u64)>,
     sinks: Vec<(String, u64)>,
-    /// Records left out: by source and reason, with the first.
-    rejects: BTreeMap<(String, String), (u64, String)>,
+    /// Records left out: by source and reason, and whether they went to a stream of their own; with the first.
+    rejects: BTreeMap<(String, String, bool), (u64, String)>,
     /// Rows that came too late, by operator.
     late: BTreeMap<String, u64>,
     watermark: Option<i64>,
@@ -107,7 +107,7 @@ impl Board {
             if let Some(source) = &status.report.source {
                 add(&mut totals.sources, &source.name, source.rows);
                 for reject in &source.rejects {
-                    let key = (source.name.to_string(), reject.reason.clone());
+                    let key = (source.name.to_string(), reject.reason.clone(), reject.routed);
                     totals.rejects.entry(key).or_insert_with(|| (0, reject.first.clone())).0 += reject.count;
                 }
                 if !status.ended {
@@ -118,10 +118,12 @@ impl Board {
                 if operator.uid.starts_with("sink/") {
                     add(&mut totals.sinks, &operator.name, operator.rows_in);
                 }
-                if operator.skipped > 0 {
-                    let first = operator.first_error.clone().unwrap_or_default();
-                    let key = (operator.name.to_string(), "an expression has no value".to_owned());
-                    totals.rejects.entry(key).or_insert_with(|| (0, first)).0 += operator.skipped;
+                for (count, routed) in [(operator.skipped - operator.routed, false), (operator.routed, true)] {
+                    if count > 0 {
+                        let first = operator.first_error.clone().unwrap_or_default();
+                        let key = (operator.name.to_string(), "an expression has no value".to_owned(), routed);
+                        totals.rejects.entry(key).or_insert_with(|| (0, first)).0 += count;
+                    }
                 }
                 if operator.late > 0 {
                     *totals.late.entry(operator.name.to_string()).or_default() += operator.late;
@@ -166,9 +168,10 @@ impl Board {
         for (name, rows) in &totals.sinks {
             let _ = write!(text, "\n  {name}: {} rows written", grouped(*rows));
         }
-        for ((name, reason), (count, first)) in &totals.rejects {
+        for ((name, reason, routed), (count, first)) in &totals.rejects {
             let first = first.replace('\n', "\n    ");
-            let _ = write!(text, "\n  {name}: {} skipped: {reason}\n    the first: {first}", grouped(*count));
+            let what = if *routed { "to the stream of errors" } else { "skipped" };
+            let _ = write!(text, "\n  {name}: {} {what}: {reason}\n    the first: {first}", grouped(*count));
         }
         for (name, count) in &totals.late {
             let _ = write!(text, "\n  {name}: {} rows came too late and were dropped", grouped(*count));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use millstream_runtime::graph::errors::error_stream;
 use millstream_runtime::graph::{Chain, Exchange, ExecutionGraph, Expr, Operation, Port, VertexId};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -9,7 +10,7 @@ use quote::quote;
 use super::closure::by_reference;
 use super::context::Context;
 use super::keys::{key_type, key_value};
-use super::names::Scope;
+use super::names::{Scope, ident};
 use super::stage::{self, Stage, rows};
 use super::tokens::{mentions, uses_types};
 
@@ -93,7 +94,8 @@ impl<'a> Builder<'a> {
         }
         let next = self.consumers(id, Port::Main);
         if let Operation::Source(operation) = &vertex.operation {
-            let source = stage::source(&Stage::new(cx, id, None), operation, &next);
+            let errors = self.errors(id);
+            let source = stage::source(&Stage::new(cx, id, None), operation, errors, &next);
             self.items.extend(source.items);
             self.uses.extend(source.uses);
             return source.head;
@@ -107,9 +109,15 @@ impl<'a> Builder<'a> {
         let variable = match stage.render(&mut self.types) {
             Some(template) => {
                 self.items.extend(template.items);
+                let errors = self.errors(id);
                 let (operator, variable) = (template.operator, self.variable(id));
-                self.statements.extend(quote! {
-                    let #variable = cx.operator(#uid, #name, #operator, #next)?;
+                self.statements.extend(match errors {
+                    Some(errors) => quote! {
+                        let #variable = cx.operator_with_errors(#uid, #name, #operator, #errors, #next)?;
+                    },
+                    None => quote! {
+                        let #variable = cx.operator(#uid, #name, #operator, #next)?;
+                    },
                 });
                 variable
             }
@@ -121,6 +129,27 @@ impl<'a> Builder<'a> {
             }
         };
         self.input(&input, &variable)
+    }
+
+    /// The stage that takes what a vertex cannot read or compute, where somebody wants it.
+    fn errors(&mut self, id: VertexId) -> Option<TokenStream> {
+        self.cx.job.outputs(id).iter().any(|(_, edge)| edge.port == Port::Error).then(|| ())?;
+        let next = self.consumers(id, Port::Error);
+        let vertex = self.cx.job.vertex(id);
+        let (uid, name) = (&vertex.uid, &vertex.name);
+        let schema = &error_stream().schema;
+        let fields = schema.fields.iter().map(|field| {
+            let to = self.cx.types.borrow_mut().field(schema, &field.name);
+            let from = ident(&field.name);
+            quote!(#to: error.#from)
+        });
+        let fields = quote!(#(#fields),*);
+        let row = self.cx.row(schema);
+        let variable = self.variables.value("errors");
+        self.statements.extend(quote! {
+            let #variable = cx.errors(#uid, #name, |error: ErrorRow| #row { #fields }, #next)?;
+        });
+        Some(quote!(#variable))
     }
 
     fn input(&self, row: &TokenStream, stage: &Ident) -> TokenStream {

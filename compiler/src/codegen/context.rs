@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use millstream_runtime::graph::{Expr, ExprKind, Function, JobGraph, Operation, Schema};
+use millstream_runtime::graph::errors::error_stream;
+use millstream_runtime::graph::{Expr, ExprKind, Function, JobGraph, Operation, Port, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -43,6 +44,13 @@ impl<'a> Context<'a> {
     fn declare_rows(&self) {
         for id in self.job.topological() {
             let vertex = self.job.vertex(id);
+            if matches!(vertex.operation, Operation::Source(_))
+                && self.job.outputs(id).iter().any(|(_, edge)| edge.port == Port::Error)
+                || matches!(vertex.operation, Operation::Errors)
+            {
+                let doc = "What could not be read or computed: the rows of `on error into`.";
+                self.types.borrow_mut().declare(&error_stream().schema, "failed row", doc);
+            }
             if matches!(vertex.operation, Operation::Sink(_)) {
                 continue;
             }

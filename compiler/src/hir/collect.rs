@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::errors::names;
 use crate::diagnostics::Diagnostics;
 use crate::source::{FileId, Span};
-use crate::syntax::ast::{self, ItemKind, Name, Pipeline, StageKind};
+use crate::syntax::ast::{self, ItemKind, Name, OnError, Pipeline, SettingValue, StageKind};
 
 /// An item: what it is, and the doc and attributes around it.
 #[derive(Debug)]
@@ -24,19 +24,21 @@ pub enum StreamItem {
     Late(usize),
 }
 
-/// A stream defined by `late into x` in some pipeline.
+/// A stream defined by `late into x` or `on error into x`.
 #[derive(Debug)]
 pub struct Late<'a> {
     pub name: &'a Name,
-    /// The stream or sink in whose pipeline it stands.
+    /// Where it stands.
     pub owner: Owner,
 }
 
-/// Where a pipeline stands.
+/// Where a clause that defines a stream stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Stream(usize),
     Sink(usize),
+    Source(usize),
+    Job,
 }
 
 /// All items, by kind.
@@ -75,7 +77,14 @@ pub fn collect<'a>(files: &'a [(FileId, ast::File)], diags: &mut Diagnostics) ->
 fn collect_item<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, item: &'a ast::Item, main: bool, diags: &mut Diagnostics) {
     match &item.kind {
         ItemKind::Job(node) if main => match &items.job {
-            None => items.job = Some(Entry { item, node }),
+            None => {
+                items.job = Some(Entry { item, node });
+                for setting in &node.settings {
+                    if let SettingValue::Into(name) = &setting.value {
+                        items.define(seen, name, Owner::Job, diags);
+                    }
+                }
+            }
             Some(first) => diags.push(names::defined_twice("job", &node.name.text, node.name.span, first.node.name.span)),
         },
         ItemKind::Param(node) if seen.first("param", &node.name, diags) => items.params.push(Entry { item, node }),
@@ -85,8 +94,12 @@ fn collect_item<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, item: &'a ast::I
             items.functions.push(Entry { item, node });
         }
         ItemKind::Source(node) if seen.first("stream", &node.name, diags) => {
+            let owner = Owner::Source(items.sources.len());
             items.stream_names.insert(&node.name.text, StreamItem::Source(items.sources.len()));
             items.sources.push(Entry { item, node });
+            if let Some((OnError::Into(name), _)) = &node.on_error {
+                items.define(seen, name, owner, diags);
+            }
         }
         ItemKind::Stream(node) => {
             let owner = Owner::Stream(items.streams.len());
@@ -112,9 +125,16 @@ fn collect_item<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, item: &'a ast::I
 fn collect_late<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, pipeline: &'a Pipeline, owner: Owner, diags: &mut Diagnostics) {
     for stage in &pipeline.stages {
         let StageKind::Aggregate(ast::Aggregate { late_into: Some(name), .. }) = &stage.kind else { continue };
+        items.define(seen, name, owner, diags);
+    }
+}
+
+impl<'a> Items<'a> {
+    /// A stream that a clause defines.
+    fn define(&mut self, seen: &mut Seen<'a>, name: &'a Name, owner: Owner, diags: &mut Diagnostics) {
         if seen.first("stream", name, diags) {
-            items.stream_names.insert(&name.text, StreamItem::Late(items.late.len()));
-            items.late.push(Late { name, owner });
+            self.stream_names.insert(&name.text, StreamItem::Late(self.late.len()));
+            self.late.push(Late { name, owner });
         }
     }
 }

@@ -31,7 +31,11 @@ fn dump_node(out: &mut String, program: &Program, node: &Node) {
     let _ = writeln!(out, "\n{}", node.uid);
     for (input, port) in &node.inputs {
         let uid = program.nodes.get(input.0 as usize).map_or("?", |node| &node.uid);
-        let rows = if *port == Port::Late { ", late rows" } else { "" };
+        let rows = match port {
+            Port::Main => "",
+            Port::Late => ", late rows",
+            Port::Error => ", errors",
+        };
         let _ = writeln!(out, "  reads {uid}{rows}");
     }
     for line in operation::lines(&node.operation) {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use millstream_runtime::graph::errors::error_stream;
 use millstream_runtime::graph::{Hints, Operation, Port, StreamType};
 
 use super::attributes::{self, Attributes};
@@ -88,12 +89,14 @@ impl<'a> Lowering<'a> {
             read_names(pipeline).filter_map(|name| items.stream_names.get(name.text.as_str()).map(|item| at(*item))).collect()
         };
         let owner = |owner: Owner| match owner {
-            Owner::Stream(index) => sources + index,
-            Owner::Sink(index) => sources + streams + late + index,
+            Owner::Source(index) => Some(index),
+            Owner::Stream(index) => Some(sources + index),
+            Owner::Sink(index) => Some(sources + streams + late + index),
+            Owner::Job => None,
         };
         let mut needs: Vec<Vec<usize>> = vec![Vec::new(); sources];
         needs.extend(items.streams.iter().map(|entry| reads(&entry.node.pipeline)));
-        needs.extend(items.late.iter().map(|late| vec![owner(late.owner)]));
+        needs.extend(items.late.iter().map(|late| owner(late.owner).into_iter().collect()));
         needs.extend(items.sinks.iter().map(|entry| reads(&entry.node.pipeline)));
         let (sorted, circles) = order(&needs);
         let name = |index: usize| -> &'a Name {
@@ -111,6 +114,7 @@ impl<'a> Lowering<'a> {
         for round in &rounds {
             self.cx.report(names::cycle("stream", round));
         }
+        self.job_errors();
         for index in sorted {
             match index {
                 index if index < sources => self.source(index),
@@ -119,6 +123,24 @@ impl<'a> Lowering<'a> {
                 index => self.sink(index - sources - streams - late),
             }
         }
+    }
+
+    /// The stream of `on error: into x` in the job: its rows come from all operators, which planning connects.
+    fn job_errors(&mut self) {
+        let Some(late) = self.cx.items.late.iter().find(|late| late.owner == Owner::Job) else { return };
+        let (name, text) = (late.name, late.name.text.clone());
+        let place = Place { uid: text.clone(), name: text.clone(), hints: Hints::default() };
+        let ty = error_stream().clone();
+        let node = self.add(NewNode {
+            place: &place,
+            word: "errors",
+            attributes: Attributes::default(),
+            operation: Operation::Errors,
+            inputs: Vec::new(),
+            output: ty.clone(),
+            span: name.span,
+        });
+        self.define_late(name, Flow { node, ty, unknown: false, ..Flow::broken(&text) });
     }
 
     fn source(&mut self, index: usize) {
@@ -176,7 +198,7 @@ impl<'a> Lowering<'a> {
         Flow::broken(&name.text)
     }
 
-    /// Defines the stream of `late into x`.
+    /// Defines the stream of `late into x` or `on error into x`.
     pub fn define_late(&mut self, name: &'a Name, flow: Flow) {
         self.flows.entry(&name.text).or_insert(flow);
     }

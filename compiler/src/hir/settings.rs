@@ -61,6 +61,17 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
             settings.checkpoint = checkpoint(cx, every, to.as_ref());
             return;
         }
+        SettingValue::Into(_) if matches!(setting.name.text.as_str(), "on error" | "on_error") => {
+            settings.on_error = ErrorPolicy::Into;
+            return;
+        }
+        SettingValue::Into(name) => {
+            cx.report(match SETTINGS.contains(&setting.name.text.as_str()) {
+                true => names::bad_setting(&setting.name.text, name.span, "a plain value; `into` stands only behind `on error`"),
+                false => names::unknown_setting(&setting.name, SETTINGS),
+            });
+            return;
+        }
         SettingValue::Checkpoint { every, .. } => {
             let known = SETTINGS.contains(&setting.name.text.as_str());
             cx.report(match known {
@@ -96,7 +107,7 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
         "on error" | "on_error" => match word(expr) {
             Some("fail") => settings.on_error = ErrorPolicy::Fail,
             Some("skip") => settings.on_error = ErrorPolicy::Skip,
-            _ => cx.report(names::bad_setting("on error", expr.span, "`fail` or `skip`")),
+            _ => cx.report(names::bad_setting("on error", expr.span, "`fail`, `skip` or `into bad_rows`")),
         },
         "restart" => match restart(cx, expr) {
             Some(restart) => settings.restart = restart,

@@ -45,7 +45,11 @@ fn reached<'a>(cx: &Context<'a>) -> HashSet<&'a str> {
                     next.push(&items.streams[owner].node.name.text);
                     continue;
                 }
-                Owner::Sink(_) => continue,
+                Owner::Source(owner) => {
+                    next.push(&items.sources[owner].node.name.text);
+                    continue;
+                }
+                Owner::Sink(_) | Owner::Job => continue,
             },
             _ => continue,
         };

@@ -10,7 +10,8 @@ use super::{Chain, InputChain};
 use crate::error::{JobError, JobResult};
 use crate::exchange::OutboxHandle;
 use crate::graph::ErrorPolicy;
-use crate::operator::{Chained, FanOut, Operator, OperatorContext, Stage};
+use crate::operator::{Chained, Describe, ErrorRow, ErrorStage, ErrorsInto, FanOut, Operator, OperatorContext, Stage};
+use crate::operators::Project;
 use crate::params::ParamValues;
 use crate::sink::{Committer, Compactor, GlobalCommitter, Sink, SinkContext, SinkStage};
 use crate::source::{ReaderContext, Source, Throttle};
@@ -92,15 +93,47 @@ impl ChainBuilder<'_> {
         O: Operator<In>,
         N: Stage<O::Out>,
     {
-        let context = OperatorContext {
+        Ok(Chained::new(self.operator_context(uid, name), operator, next))
+    }
+
+    fn operator_context(&self, uid: &str, name: &str) -> OperatorContext {
+        OperatorContext {
             uid: uid.into(),
             name: name.into(),
             subtask: self.subtask,
             parallelism: self.parallelism,
             max_parallelism: self.context.max_parallelism,
             on_error: self.context.on_error,
-        };
-        Ok(Chained::new(context, operator, next))
+        }
+    }
+
+    /// The same; rows that it cannot compute go to `errors`.
+    pub fn operator_with_errors<In, O, N>(
+        &mut self,
+        uid: &str,
+        name: &str,
+        operator: O,
+        errors: ErrorStage,
+        next: N,
+    ) -> JobResult<Chained<O, N, ErrorsInto>>
+    where
+        In: Describe,
+        O: Operator<In>,
+        N: Stage<O::Out>,
+    {
+        Ok(Chained::with_errors(self.operator_context(uid, name), operator, next, ErrorsInto(errors)))
+    }
+
+    /// The stage that makes rows of the stream of `on error into` for what `uid` could not read or compute.
+    pub fn errors<O, F, N>(&mut self, uid: &str, name: &str, make: F, next: N) -> JobResult<ErrorStage>
+    where
+        F: FnMut(ErrorRow) -> O + Send + 'static,
+        O: 'static,
+        N: Stage<O> + 'static,
+    {
+        let mut make = make;
+        let project = Project::new(move |row: ErrorRow| Ok(make(row)));
+        Ok(Box::new(self.operator::<ErrorRow, _, _>(&format!("{uid}#errors"), &format!("{name}: errors"), project, next)?))
     }
 
     /// Hands every row to both stages.
@@ -182,6 +215,24 @@ impl ChainBuilder<'_> {
         W: Fn(&S::Row) -> Result<Option<Timestamp>, EvalError> + Send + 'static,
         N: Stage<S::Row> + 'static,
     {
+        self.source_with_errors(uid, name, source, config, None, next)
+    }
+
+    /// The same; records that are no rows go to `errors`.
+    pub fn source_with_errors<S, W, N>(
+        &mut self,
+        uid: &str,
+        name: &str,
+        source: S,
+        config: SourceConfig<W>,
+        errors: Option<ErrorStage>,
+        next: N,
+    ) -> JobResult<Box<dyn Chain>>
+    where
+        S: Source,
+        W: Fn(&S::Row) -> Result<Option<Timestamp>, EvalError> + Send + 'static,
+        N: Stage<S::Row> + 'static,
+    {
         let context = ReaderContext {
             name: name.to_owned(),
             subtask: self.subtask,
@@ -189,7 +240,7 @@ impl ChainBuilder<'_> {
             throttle: self.throttle.clone(),
         };
         let reader = source.reader(&context).map_err(|error| error.context(format_args!("source {name}")))?;
-        Ok(Box::new(SourceChain::new(uid, name, reader, config, next)))
+        Ok(Box::new(SourceChain::new(uid, name, reader, config, errors, next)))
     }
 
     fn output(&self, edge: usize) -> JobResult<&OutputEdge> {

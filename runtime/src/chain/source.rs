@@ -7,7 +7,7 @@ use super::{Chain, ChainReport, SourceTask};
 use crate::error::{JobError, JobResult};
 use crate::exchange::Batch;
 use crate::graph::ErrorPolicy;
-use crate::operator::{RestoredState, SnapshotBuilder, Stage};
+use crate::operator::{ErrorRow, ErrorStage, RestoredState, SnapshotBuilder, Stage};
 use crate::source::{ReaderStatus, SourceOutput, SourceReader, Split};
 use crate::time::{Watermark, WatermarkTracker};
 use crate::value::{EvalError, Timestamp};
@@ -49,6 +49,8 @@ pub struct RejectReport {
     pub count: u64,
     /// The first, in words.
     pub first: String,
+    /// Whether they went to the stream of `on error into`.
+    pub routed: bool,
 }
 
 /// A source and the stages behind it.
@@ -71,6 +73,8 @@ struct Feed<W, N> {
     name: Arc<str>,
     config: SourceConfig<W>,
     next: N,
+    /// Takes the records that are no rows, where the text wants them.
+    errors: Option<ErrorStage>,
     rows: u64,
     rejects: Vec<RejectReport>,
     /// Messages of the reader to the enumerator.
@@ -81,12 +85,13 @@ struct Feed<W, N> {
 }
 
 impl<R, W, N> SourceChain<R, W, N> {
-    pub(super) fn new(uid: &str, name: &str, reader: R, config: SourceConfig<W>, next: N) -> Self {
+    pub(super) fn new(uid: &str, name: &str, reader: R, config: SourceConfig<W>, errors: Option<ErrorStage>, next: N) -> Self {
         let feed = Feed {
             uid: uid.into(),
             name: name.into(),
             config,
             next,
+            errors,
             rows: 0,
             rejects: Vec::new(),
             events: Vec::new(),
@@ -109,6 +114,20 @@ impl<R, W, N> SourceChain<R, W, N> {
     }
 }
 
+impl<W, N> Feed<W, N> {
+    /// Tells the stage of errors, if there is one, and the next stage.
+    fn each(
+        &mut self,
+        error_stage: impl FnOnce(&mut dyn Stage<ErrorRow>) -> JobResult<()>,
+        next: impl FnOnce(&mut N) -> JobResult<()>,
+    ) -> JobResult<()> {
+        if let Some(errors) = &mut self.errors {
+            error_stage(&mut **errors)?;
+        }
+        next(&mut self.next)
+    }
+}
+
 impl<T, W, N> SourceOutput<T> for Feed<W, N>
 where
     W: Fn(&T) -> Result<Option<Timestamp>, EvalError>,
@@ -126,7 +145,7 @@ where
     }
 
     #[inline]
-    fn emit(&mut self, row: T) -> JobResult<()> {
+    fn emit_record(&mut self, row: T, record: impl FnOnce() -> ErrorRow) -> JobResult<()> {
         if let Some(watermark) = &self.config.watermark {
             match watermark(&row) {
                 Ok(Some(time)) => {
@@ -135,7 +154,10 @@ where
                     }
                 }
                 Ok(None) => {}
-                Err(error) => return self.reject("the watermark cannot be computed", || error.to_string()),
+                Err(error) => {
+                    let found = || ErrorRow { field: error.expression().map(Into::into), ..record() };
+                    return self.reject_record("the watermark cannot be computed", || error.to_string(), found);
+                }
             }
         }
         self.rows += 1;
@@ -143,19 +165,38 @@ where
     }
 
     #[cold]
-    fn reject(&mut self, reason: &str, message: impl FnOnce() -> String) -> JobResult<()> {
-        match self.config.on_error {
-            ErrorPolicy::Fail => Err(JobError::new(format!("source {}: {}", self.name, message()))),
-            ErrorPolicy::Skip => {
-                // Reasons that name something of the record would be as many as there are records.
-                let reason = if self.rejects.len() < MOST_REASONS { reason } else { "other reasons" };
-                match self.rejects.iter_mut().find(|reject| reject.reason == reason) {
-                    Some(reject) => reject.count += 1,
-                    None => self.rejects.push(RejectReport { reason: reason.to_owned(), count: 1, first: message() }),
-                }
-                Ok(())
-            }
+    fn reject_record(
+        &mut self,
+        reason: &str,
+        message: impl FnOnce() -> String,
+        row: impl FnOnce() -> ErrorRow,
+    ) -> JobResult<()> {
+        if self.config.on_error == ErrorPolicy::Fail {
+            return Err(JobError::new(format!("source {}: {}", self.name, message())));
         }
+        let routed = self.config.on_error == ErrorPolicy::Into && self.errors.is_some();
+        // Reasons that name something of the record would be as many as there are records.
+        let counted = if self.rejects.len() < MOST_REASONS { reason } else { "other reasons" };
+        let known = self.rejects.iter().position(|reject| reject.reason == counted);
+        let mut row = routed.then(row);
+        let wanted = known.is_none() || row.as_ref().is_some_and(|row| row.error.is_empty());
+        let message = if wanted { message() } else { String::new() };
+        if let Some(row) = &mut row
+            && row.error.is_empty()
+        {
+            row.error = message.as_str().into();
+        }
+        match known {
+            Some(index) => self.rejects[index].count += 1,
+            None => self.rejects.push(RejectReport { reason: counted.to_owned(), count: 1, first: message, routed }),
+        }
+        let (Some(errors), Some(mut row)) = (&mut self.errors, row) else { return Ok(()) };
+        row.source = (&*self.name).into();
+        row.reason = reason.into();
+        if row.origin.is_none() {
+            row.origin = self.splits.get(self.selected).map(|(id, _)| id.as_str().into());
+        }
+        errors.push(row)
     }
 
     fn split_finished(&mut self, split: &str) {
@@ -181,9 +222,9 @@ where
             Poll::Pending if !self.feed.events.is_empty() => ReaderStatus::More,
             Poll::Pending => return Poll::Pending,
         };
-        self.feed.next.end_of_batch()?;
+        self.feed.each(|stage| stage.end_of_batch(), |stage| stage.end_of_batch())?;
         if let Some(watermark) = self.new_watermark() {
-            self.feed.next.watermark(watermark)?;
+            self.feed.each(|stage| stage.watermark(watermark), |stage| stage.watermark(watermark))?;
         }
         Poll::Ready(Ok(status))
     }
@@ -229,19 +270,21 @@ where
 
     fn watermark(&mut self, watermark: Watermark) -> JobResult<()> {
         self.last = self.last.max(watermark);
-        self.feed.next.watermark(watermark)
+        self.feed.each(|stage| stage.watermark(watermark), |stage| stage.watermark(watermark))
     }
 
     fn processing_time(&mut self, now: i64) -> JobResult<()> {
-        self.feed.next.processing_time(now)
+        self.feed.each(|stage| stage.processing_time(now), |stage| stage.processing_time(now))
     }
 
     fn next_processing_time(&self) -> Option<i64> {
-        self.feed.next.next_processing_time()
+        let errors = self.feed.errors.as_ref().and_then(|errors| errors.next_processing_time());
+        let next = self.feed.next.next_processing_time();
+        errors.into_iter().chain(next).min()
     }
 
     fn flush(&mut self) -> JobResult<()> {
-        self.feed.next.flush()
+        self.feed.each(|stage| stage.flush(), |stage| stage.flush())
     }
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
@@ -253,7 +296,7 @@ where
     }
 
     fn finish(&mut self) -> JobResult<()> {
-        self.feed.next.finish()
+        self.feed.each(|stage| stage.finish(), |stage| stage.finish())
     }
 
     fn snapshot(&mut self, snapshot: &mut SnapshotBuilder) -> JobResult<()> {
@@ -261,17 +304,20 @@ where
         if !splits.is_empty() {
             snapshot.operator(&self.feed.uid).list(SPLITS, String::new(), splits);
         }
+        if let Some(errors) = &mut self.feed.errors {
+            errors.snapshot(snapshot)?;
+        }
         self.feed.next.snapshot(snapshot)
     }
 
     fn restore(&mut self, state: &RestoredState) -> JobResult<()> {
         self.reader.start()?;
-        self.feed.next.restore(state)
+        self.feed.each(|stage| stage.restore(state), |stage| stage.restore(state))
     }
 
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
         self.reader.checkpoint_complete(checkpoint)?;
-        self.feed.next.checkpoint_complete(checkpoint)
+        self.feed.each(|stage| stage.checkpoint_complete(checkpoint), |stage| stage.checkpoint_complete(checkpoint))
     }
 
     fn report(&self, report: &mut ChainReport) {
@@ -281,6 +327,9 @@ where
             rows: self.feed.rows,
             rejects: self.feed.rejects.clone(),
         });
+        if let Some(errors) = &self.feed.errors {
+            errors.report(&mut report.operators);
+        }
         self.feed.next.report(&mut report.operators);
     }
 

@@ -57,6 +57,8 @@ pub enum Port {
     Main,
     /// Late rows of a windowed aggregate, as they came in.
     Late,
+    /// What could not be read or computed: see [`errors`](super::errors).
+    Error,
 }
 
 /// Which subtask of the consumer gets a row.
@@ -80,7 +82,7 @@ pub struct JobSettings {
     pub checkpoint: Option<CheckpointSettings>,
     /// A batch between tasks waits at most this long; 0: every row at once.
     pub buffer_timeout: i64,
-    /// For rows whose expressions fail (overflow, division by zero): `on error fail | skip`.
+    /// For rows whose expressions fail (overflow, division by zero): `on error: fail | skip | into x`.
     pub on_error: super::operation::ErrorPolicy,
     pub restart: RestartSettings,
 }
@@ -164,9 +166,10 @@ impl JobGraph {
         &mut self.graph[index(vertex)]
     }
 
-    /// What the rows of one output look like: late rows look like the input's.
+    /// What the rows of one output look like: late rows look like the input's, errors are the same everywhere.
     pub fn output_type(&self, vertex: VertexId, port: Port) -> &StreamType {
         match (port, self.inputs(vertex).first()) {
+            (Port::Error, _) => super::errors::error_stream(),
             (Port::Late, Some((producer, edge))) => self.output_type(*producer, edge.port),
             _ => &self.vertex(vertex).output,
         }

@@ -4,6 +4,7 @@
 
 mod chain_names;
 pub mod chaining;
+pub mod errors;
 pub mod execution;
 pub mod expr;
 pub mod job;

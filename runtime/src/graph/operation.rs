@@ -18,6 +18,9 @@ pub enum Operation {
     },
     /// All rows of all inputs, which have the same columns.
     Union,
+    /// `on error: into x` of the job: what operators could not compute, from the output `Error` of each. Without inputs
+    /// until planning has been through with all operators.
+    Errors,
     /// Assigns event time anew.
     Watermark(WatermarkOperation),
     Dedup(DedupOperation),
@@ -66,6 +69,7 @@ pub struct SourceOperation {
     pub format: Option<String>,
     pub format_options: Vec<ConnectorOption>,
     pub watermark: Option<WatermarkOperation>,
+    /// With [`ErrorPolicy::Into`]: what cannot be decoded leaves by the output `Error`.
     pub on_error: ErrorPolicy,
 }
 
@@ -85,6 +89,8 @@ pub enum ErrorPolicy {
     Fail,
     /// The record is left out and counted.
     Skip,
+    /// The record goes to a stream of its own, with the error: the output [`Port::Error`](super::job::Port::Error).
+    Into,
 }
 
 /// `dedup by (..) keep first|last [within d]`

@@ -368,6 +368,7 @@ impl Display for Port {
         f.write_str(match self {
             Port::Main => "main",
             Port::Late => "late",
+            Port::Error => "error",
         })
     }
 }

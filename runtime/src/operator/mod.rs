@@ -7,6 +7,7 @@
 mod chained;
 mod collector;
 mod context;
+mod errors;
 mod failure;
 mod fan_out;
 #[allow(clippy::module_inception)] // the trait that gives the module its name
@@ -19,6 +20,7 @@ mod stage;
 pub use chained::Chained;
 pub use collector::Collector;
 pub use context::OperatorContext;
+pub use errors::{Describe, ErrorOutput, ErrorRow, ErrorStage, ErrorsInto, ErrorsOf, NoErrors};
 pub use failure::Failure;
 pub use fan_out::FanOut;
 pub use operator::Operator;

@@ -15,6 +15,8 @@ pub struct OperatorReport {
     pub rows_out: u64,
     /// Rows left out because an expression had no value for them.
     pub skipped: u64,
+    /// How many of these went to the stream of `on error into`.
+    pub routed: u64,
     /// The first such error.
     pub first_error: Option<String>,
     /// Rows that came too late and were dropped.

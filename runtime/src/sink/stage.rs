@@ -150,6 +150,7 @@ impl<T: Send, S: Sink<T>> Stage<T> for SinkStage<T, S> {
             rows_in: self.rows,
             rows_out: self.rows,
             skipped: 0,
+            routed: 0,
             first_error: None,
             late: 0,
         });

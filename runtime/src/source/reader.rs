@@ -4,6 +4,7 @@ use std::task::{Context, Poll};
 
 use super::split::Split;
 use crate::error::JobResult;
+use crate::operator::ErrorRow;
 
 /// Reads splits and emits their rows, on the task. Never blocks: waiting is done by [fetcher threads](super::fetch).
 ///
@@ -71,11 +72,27 @@ pub trait SourceOutput<T> {
     fn select_split(&mut self, split: &str);
 
     /// A row of the selected split.
-    fn emit(&mut self, row: T) -> JobResult<()>;
+    fn emit(&mut self, row: T) -> JobResult<()> {
+        self.emit_record(row, ErrorRow::default)
+    }
 
     /// A record of the selected split that is not a row. An error when the policy is to fail, else it is counted by its reason.
     /// `message` is only called for those that are shown.
-    fn reject(&mut self, reason: &str, message: impl FnOnce() -> String) -> JobResult<()>;
+    fn reject(&mut self, reason: &str, message: impl FnOnce() -> String) -> JobResult<()> {
+        self.reject_record(reason, message, ErrorRow::default)
+    }
+
+    /// The same for a record that is at hand: `row` says where it stands and what it is (`error`, `reason` and `source` are
+    /// filled in). Only called where the text says `on error into x`.
+    fn reject_record(
+        &mut self,
+        reason: &str,
+        message: impl FnOnce() -> String,
+        row: impl FnOnce() -> ErrorRow,
+    ) -> JobResult<()>;
+
+    /// A row of the selected split that came from a record: `row` tells of the record if the row's event time cannot be computed.
+    fn emit_record(&mut self, row: T, record: impl FnOnce() -> ErrorRow) -> JobResult<()>;
 
     /// All rows of this split have been emitted: it takes part in the watermark no more.
     fn split_finished(&mut self, split: &str);

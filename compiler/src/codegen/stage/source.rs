@@ -18,7 +18,7 @@ pub(in crate::codegen) struct Source {
 }
 
 /// The source of a chain, in front of the stage `next`.
-pub(in crate::codegen) fn source<'a>(stage: &Stage<'a>, source: &'a SourceOperation, next: &TokenStream) -> Source {
+pub(in crate::codegen) fn source<'a>(stage: &Stage<'a>, source: &'a SourceOperation, errors: Option<TokenStream>, next: &TokenStream) -> Source {
     let cx = stage.cx;
     let spec = connectors::find(&source.connector).and_then(|connector| connector.source.as_ref());
     let (ty, uses) = connector_type(
@@ -56,10 +56,14 @@ pub(in crate::codegen) fn source<'a>(stage: &Stage<'a>, source: &'a SourceOperat
     };
     let on_error = error_policy(source.on_error);
     let (uid, name) = (&stage.vertex.uid, &stage.vertex.name);
+    let made = match errors {
+        Some(errors) => quote!(cx.source_with_errors(#uid, #name, source, config, Some(#errors), #next)),
+        None => quote!(cx.source(#uid, #name, source, config, #next)),
+    };
     let head = quote! {
         let source = source(cx.params())?;
         let config = SourceConfig { watermark: #watermark, on_error: #on_error };
-        cx.source(#uid, #name, source, config, #next)
+        #made
     };
     Source { items, head, uses }
 }
@@ -105,5 +109,6 @@ pub(in crate::codegen) fn error_policy(policy: ErrorPolicy) -> TokenStream {
     match policy {
         ErrorPolicy::Fail => quote!(ErrorPolicy::Fail),
         ErrorPolicy::Skip => quote!(ErrorPolicy::Skip),
+        ErrorPolicy::Into => quote!(ErrorPolicy::Into),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use millstream_runtime::connectors::{self as catalog, SourceSpec};
+use millstream_runtime::graph::errors::error_stream;
 use millstream_runtime::graph::{
     Changelog, ErrorPolicy, Operation, OptionValue, Port, Schema, SourceOperation, StreamType, TimeColumn, Ty,
 };
@@ -51,6 +52,10 @@ pub fn lower<'a>(lowering: &mut Lowering<'a>, source: &'a ast::Source, attribute
         output: flow.ty.clone(),
         span,
     });
+    if let Some((OnError::Into(name), _)) = &source.on_error {
+        let errors = Flow { node: flow.node, port: Port::Error, ty: error_stream().clone(), unknown: false, ..Flow::broken(&name.text) };
+        lowering.define_late(name, errors);
+    }
     flow
 }
 
@@ -60,6 +65,7 @@ fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&
     let watermark = source.watermark.as_ref().and_then(|expr| stages::watermark(cx, expr, flow));
     let on_error = match source.on_error {
         Some((OnError::Skip, _)) => ErrorPolicy::Skip,
+        Some((OnError::Into(_), _)) => ErrorPolicy::Into,
         _ => ErrorPolicy::Fail,
     };
     let mut operation = SourceOperation {

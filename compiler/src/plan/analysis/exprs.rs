@@ -38,7 +38,12 @@ pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a E
             aggregate.output.iter().for_each(|(_, value)| visit(Scope::Group, value));
         }
         Operation::PartitionBy(keys) => keys.iter().for_each(|key| visit(Scope::Input, key)),
-        Operation::Union | Operation::Final | Operation::Changes | Operation::Rebalance | Operation::Broadcast => {}
+        Operation::Union
+        | Operation::Errors
+        | Operation::Final
+        | Operation::Changes
+        | Operation::Rebalance
+        | Operation::Broadcast => {}
     }
 }
 
@@ -109,6 +114,7 @@ pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mu
         Operation::PartitionBy(keys) => keys.iter_mut().for_each(|key| change(Scope::Input, key)),
         Operation::Sink(_)
         | Operation::Union
+        | Operation::Errors
         | Operation::Final
         | Operation::Changes
         | Operation::Rebalance

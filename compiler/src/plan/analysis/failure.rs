@@ -4,7 +4,9 @@
 //! job's result.
 
 use millstream_runtime::functions;
-use millstream_runtime::graph::{BinaryOp, CastMode, Expr, ExprKind, Function, JobGraph, Literal, Ty, UnaryOp};
+use millstream_runtime::graph::{BinaryOp, CastMode, Expr, ExprKind, Function, JobGraph, Literal, Operation, Ty, UnaryOp};
+
+use super::exprs::for_each;
 
 /// Answers for the expressions of one job; knows which of the user's functions can fail.
 #[derive(Clone, Debug)]
@@ -36,6 +38,21 @@ impl Failure {
         let mut fails = false;
         expr.walk(&mut |node| fails = fails || self.node_can_fail(node));
         fails
+    }
+
+    /// Whether this operator can meet a row that it cannot compute.
+    pub fn operation_can_fail(&self, operation: &Operation) -> bool {
+        match operation {
+            // Their own policy, or nothing to compute.
+            Operation::Source(_) | Operation::Sink(_) | Operation::PartitionBy(_) => false,
+            // Sums overflow.
+            Operation::Aggregate(_) => true,
+            other => {
+                let mut fails = false;
+                for_each(other, &mut |_, expr| fails = fails || self.can_fail(expr));
+                fails
+            }
+        }
     }
 
     fn node_can_fail(&self, node: &Expr) -> bool {

@@ -34,8 +34,10 @@ fn settings(out: &mut String, settings: &JobSettings) {
             let _ = writeln!(out, "  restart fixed({attempts}, {})", duration_text(*delay));
         }
     }
-    if settings.on_error == ErrorPolicy::Skip {
-        out.push_str("  on error skip\n");
+    match settings.on_error {
+        ErrorPolicy::Fail => {}
+        ErrorPolicy::Skip => out.push_str("  on error skip\n"),
+        ErrorPolicy::Into => out.push_str("  on error into a stream\n"),
     }
 }
 

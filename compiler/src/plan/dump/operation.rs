@@ -15,8 +15,10 @@ pub fn lines(operation: &Operation) -> Vec<String> {
             if let Some(watermark) = &source.watermark {
                 out.push(format!("watermark {} of {}", watermark.watermark, watermark.column));
             }
-            if source.on_error == ErrorPolicy::Skip {
-                out.push("on error skip".to_owned());
+            match source.on_error {
+                ErrorPolicy::Fail => {}
+                ErrorPolicy::Skip => out.push("on error skip".to_owned()),
+                ErrorPolicy::Into => out.push("on error into a stream of their own".to_owned()),
             }
             out
         }
@@ -28,6 +30,7 @@ pub fn lines(operation: &Operation) -> Vec<String> {
         }
         Operation::Explode { list, name } => vec![format!("explode {list} as {name}")],
         Operation::Union => vec!["union".to_owned()],
+        Operation::Errors => vec!["what operators cannot compute".to_owned()],
         Operation::Watermark(watermark) => vec![format!("watermark {} of {}", watermark.watermark, watermark.column)],
         Operation::Dedup(dedup) => vec![self::dedup(dedup)],
         Operation::Aggregate(aggregate) => self::aggregate(aggregate),

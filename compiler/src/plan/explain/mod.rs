@@ -9,6 +9,7 @@ mod dot;
 mod json;
 mod mermaid;
 mod text;
+mod ways_out;
 
 pub use delivery::{Delivery, Guarantee, deliveries};
 pub use diff::passes;
@@ -16,6 +17,7 @@ pub use dot::dot;
 pub use json::json;
 pub use mermaid::mermaid;
 pub use text::text;
+pub use ways_out::ways_out;
 
 use millstream_runtime::graph::{ExchangeEdge, ExecutionGraph, JobGraph, Port, VertexId};
 
@@ -45,5 +47,9 @@ impl Plan<'_> {
 /// `by hash of carrier`, `late rows, round-robin`
 fn travels(edge: &ExchangeEdge) -> String {
     let how = edge.exchange.to_string();
-    if edge.port == Port::Late { format!("late rows, {how}") } else { how }
+    match edge.port {
+        Port::Main => how,
+        Port::Late => format!("late rows, {how}"),
+        Port::Error => format!("errors, {how}"),
+    }
 }

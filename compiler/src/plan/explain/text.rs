@@ -5,7 +5,7 @@ use std::fmt::Write;
 use millstream_runtime::graph::text::OptionList;
 use millstream_runtime::graph::{Chain, JobVertex, Operation, VertexId};
 
-use super::{Plan, deliveries, travels};
+use super::{Plan, deliveries, travels, ways_out};
 use crate::plan::dump::{operation, types};
 
 /// Sources, chains with their operators, and the delivery guarantees.
@@ -24,6 +24,10 @@ pub fn text(plan: Plan<'_>) -> String {
         writeln!(out, "\nTasks ({chains} {}, each run by one task per subtask)", if chains == 1 { "chain" } else { "chains" });
     for chain in &plan.execution.chains {
         self::chain(&mut out, plan, chain);
+    }
+    let _ = writeln!(out, "\nWays out besides the sinks");
+    for line in ways_out(plan.job) {
+        let _ = writeln!(out, "  {line}");
     }
     delivery(&mut out, plan);
     out

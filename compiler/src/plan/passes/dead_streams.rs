@@ -1,10 +1,10 @@
 //! Removes what reaches no sink.
 
-use millstream_runtime::graph::{Exchange, JobGraph, Operation, Port, VertexId};
+use millstream_runtime::graph::{ErrorPolicy, Exchange, JobGraph, Operation, Port, VertexId};
 
 use super::{Pass, rewire};
 
-/// Operators whose rows reach no sink; late rows that nobody takes (they are counted again); unions of one input.
+/// Operators whose rows reach no sink; late rows and errors that nobody takes (they are counted again); unions of one input.
 pub struct DeadStreams;
 
 impl Pass for DeadStreams {
@@ -29,9 +29,14 @@ fn visit(graph: &mut JobGraph, vertex: VertexId) -> bool {
         return true;
     }
     let late = consumed.iter().any(|(_, edge)| edge.port == Port::Late);
+    let errors = consumed.iter().any(|(_, edge)| edge.port == Port::Error);
     match &mut graph.vertex_mut(vertex).operation {
         Operation::Aggregate(aggregate) if aggregate.late_output && !late => {
             aggregate.late_output = false;
+            true
+        }
+        Operation::Source(source) if source.on_error == ErrorPolicy::Into && !errors => {
+            source.on_error = ErrorPolicy::Skip;
             true
         }
         Operation::Union => {

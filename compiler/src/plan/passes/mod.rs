@@ -14,6 +14,7 @@ mod prune_columns;
 mod push_filters;
 mod push_watermarks;
 mod rewire;
+mod route_errors;
 mod verify;
 
 pub use dead_streams::DeadStreams;
@@ -24,6 +25,7 @@ pub use merge_projects::MergeProjects;
 pub use prune_columns::PruneColumns;
 pub use push_filters::PushFilters;
 pub use push_watermarks::PushWatermarks;
+pub use route_errors::RouteErrors;
 pub use verify::verify;
 
 use millstream_runtime::graph::JobGraph;
@@ -61,6 +63,7 @@ pub fn optimise(graph: JobGraph) -> (JobGraph, Vec<PassTrace>) {
     run.pass(MergeProjects);
     run.pass(FoldConstants);
     run.pass(PruneColumns);
+    run.pass(RouteErrors);
     (run.graph, run.traces)
 }
 

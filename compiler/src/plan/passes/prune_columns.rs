@@ -1,6 +1,6 @@
 //! Columns that nobody reads are neither computed nor decoded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use millstream_runtime::graph::{
     Changelog, ConnectorOption, Exchange, ExprKind, Field, JobGraph, JobVertex, Literal, Operation, OptionValue, Port, Schema,
@@ -8,7 +8,9 @@ use millstream_runtime::graph::{
 };
 
 use super::Pass;
+use super::route_errors::stream_of_errors;
 use crate::plan::analysis::exprs::{aggregate_inputs, edge_keys, for_each_mut};
+use crate::plan::analysis::failure::Failure;
 use crate::plan::analysis::need::{Need, retype};
 
 /// Goes from the sinks back to learn what is read, then forward from the sources to take away the rest: columns of
@@ -22,7 +24,7 @@ impl Pass for PruneColumns {
     fn run(&self, graph: &mut JobGraph) -> bool {
         let mut floor = HashMap::new();
         loop {
-            let needs = needs(graph, &floor);
+            let needs = needs_with_errors(graph, &floor);
             let mut pruned = graph.clone();
             let changed = apply(&mut pruned, &needs);
             if level_unions(&pruned, &needs, &mut floor) {
@@ -38,7 +40,19 @@ impl Pass for PruneColumns {
 /// What is read of each vertex's rows, beyond what consumers say themselves.
 type Needs = HashMap<VertexId, Need>;
 
-fn needs(graph: &JobGraph, floor: &Needs) -> Needs {
+/// Where somebody reads the rows that could not be computed, operators that can fail need whole rows.
+fn needs_with_errors(graph: &JobGraph, floor: &Needs) -> Needs {
+    let found = needs(graph, floor, &HashSet::new());
+    let whole_rows = stream_of_errors(graph).and_then(|errors| found.get(&errors)).is_some_and(|need| need.of("raw").is_some());
+    if !whole_rows {
+        return found;
+    }
+    let failure = Failure::new(graph);
+    let fallible = graph.vertices().filter(|id| failure.operation_can_fail(&graph.vertex(*id).operation)).collect();
+    needs(graph, floor, &fallible)
+}
+
+fn needs(graph: &JobGraph, floor: &Needs, whole_rows: &HashSet<VertexId>) -> Needs {
     let mut main: Needs = floor.clone();
     let mut late: Needs = HashMap::new();
     let mut order = graph.topological();
@@ -50,7 +64,7 @@ fn needs(graph: &JobGraph, floor: &Needs) -> Needs {
         if let Operation::Source(source) = &vertex.operation {
             source.watermark.iter().for_each(|watermark| own.add_expr(&watermark.watermark));
         }
-        let mut input = input_need(vertex, &own);
+        let mut input = if whole_rows.contains(&id) { Need::All } else { input_need(vertex, &own) };
         if let Some(late) = late.remove(&id) {
             input.merge(late);
         }
@@ -58,7 +72,12 @@ fn needs(graph: &JobGraph, floor: &Needs) -> Needs {
         for (producer, edge) in graph.inputs(id) {
             let mut of_producer = input.clone();
             edge_keys(edge).iter().for_each(|key| of_producer.add_expr(key));
-            let by_port = if edge.port == Port::Late { &mut late } else { &mut main };
+            let by_port = match edge.port {
+                Port::Main => &mut main,
+                Port::Late => &mut late,
+                // These rows are made whole, and only when something is wrong.
+                Port::Error => continue,
+            };
             by_port.entry(producer).or_insert_with(Need::nothing).merge(of_producer);
         }
     }
@@ -112,6 +131,7 @@ fn input_need(vertex: &JobVertex, own: &Need) -> Need {
             aggregate_inputs(&pruned, &mut |expr| need.add_expr(expr));
         }
         Operation::Changes => need = own.clone().without("op"),
+        Operation::Errors => {}
         Operation::Union | Operation::Final | Operation::Rebalance | Operation::Broadcast => need = own.clone(),
         Operation::PartitionBy(keys) => {
             need = own.clone();
@@ -155,7 +175,7 @@ fn apply(graph: &mut JobGraph, needs: &Needs) -> bool {
     let rows: HashMap<(VertexId, Port), Schema> = graph
         .topological()
         .into_iter()
-        .flat_map(|id| [Port::Main, Port::Late].map(|port| ((id, port), graph.output_type(id, port).schema.clone())))
+        .flat_map(|id| [Port::Main, Port::Late, Port::Error].map(|port| ((id, port), graph.output_type(id, port).schema.clone())))
         .collect();
     graph.for_each_edge_mut(|producer, _, edge| {
         if let (Exchange::Hash(keys), Some(row)) = (&mut edge.exchange, rows.get(&(producer, edge.port))) {
@@ -246,7 +266,7 @@ fn output_schema(vertex: &JobVertex, input: &Schema) -> Schema {
         Operation::Aggregate(aggregate) => computed(&aggregate.output),
         Operation::Explode { name, .. } => with_own(input, old.fields.last().filter(|field| field.name == *name), false),
         Operation::Changes => with_own(input, old.field("op"), true),
-        Operation::Sink(_) => old.clone(),
+        Operation::Sink(_) | Operation::Errors => old.clone(),
         _ => input.clone(),
     }
 }

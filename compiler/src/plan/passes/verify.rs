@@ -34,6 +34,7 @@ fn check_inputs(graph: &JobGraph, id: VertexId, problems: &mut Vec<String>) {
     let fits = match vertex.operation {
         Operation::Source(_) => inputs.is_empty(),
         Operation::Union => !inputs.is_empty(),
+        Operation::Errors => true,
         _ => inputs.len() == 1,
     };
     if !fits {
@@ -47,7 +48,7 @@ fn check_inputs(graph: &JobGraph, id: VertexId, problems: &mut Vec<String>) {
         if matches!(vertex.operation, Operation::Final | Operation::Changes) && matches!(rows.changelog, Changelog::Append) {
             problems.push("it reads a table, and its input is a stream".to_owned());
         }
-        if matches!(vertex.operation, Operation::Union) && rows.schema.fields != vertex.output.schema.fields {
+        if matches!(vertex.operation, Operation::Union | Operation::Errors) && rows.schema.fields != vertex.output.schema.fields {
             problems.push(format!("its input has columns {}, not {}", rows.schema, vertex.output.schema));
         }
         edge_keys(edge).iter().for_each(|key| check_expr(key, &rows.schema, problems));

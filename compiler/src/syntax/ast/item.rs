@@ -60,6 +60,8 @@ pub enum SettingValue {
         every: Expr,
         to: Option<Expr>,
     },
+    /// `into bad_rows`
+    Into(Name),
     Error,
 }
 

@@ -212,8 +212,8 @@ impl Builder<'_> {
                 Rule::on_error_fail => what = Some(OnError::Fail),
                 Rule::on_error_skip => what = Some(OnError::Skip),
                 Rule::on_error_into => {
-                    let span = self.span(&inner);
-                    self.report(errors::later(span, "`on error into`"));
+                    let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name);
+                    what = name.map(|name| OnError::Into(self.name(&name)));
                 }
                 _ => {}
             }

@@ -56,6 +56,10 @@ impl Builder<'_> {
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::expr => return SettingValue::Expr(self.expr(inner)),
+                Rule::into_value => {
+                    let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name);
+                    return name.map_or(SettingValue::Error, |name| SettingValue::Into(self.name(&name)));
+                }
                 Rule::checkpoint_value => {
                     let mut exprs = inner.into_inner().filter(|inner| inner.as_rule() == Rule::expr);
                     let Some(every) = exprs.next() else { return SettingValue::Error };

@@ -94,6 +94,7 @@ impl Out {
                 let to = to.as_ref().map_or(String::new(), |to| format!(" to {}", expr(to)));
                 format!("every {}{to}", expr(every))
             }
+            SettingValue::Into(stream) => format!("into {}", name(stream)),
             SettingValue::Error => "error".to_string(),
         };
         self.line(format!("{}: {value}", setting.name.text));

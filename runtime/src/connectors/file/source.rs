@@ -11,6 +11,7 @@ use super::open::Codec;
 use super::split::FileSplit;
 use crate::error::JobResult;
 use crate::formats::{Decoder, Format};
+use crate::operator::ErrorRow;
 use crate::options::Options;
 use crate::record::{FieldError, Record};
 use crate::source::fetch::{Emitter, FetchingReader};
@@ -116,11 +117,15 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
         for &(start, len) in &chunk.records[chunk.next..end] {
             let record = &chunk.bytes[start as usize..start as usize + len as usize];
             match decoder.decode(record) {
-                Ok(Some(row)) => out.emit(row)?,
+                Ok(Some(row)) => {
+                    let position = chunk.base + u64::from(start);
+                    out.emit_record(row, || found(split, position).with_raw(record))?;
+                }
                 Ok(None) => {}
                 Err(error) => {
                     let position = chunk.base + u64::from(start);
-                    out.reject(kind_of(error.reason()), || explain(split, position, record, &error))?;
+                    let row = || undecoded(split, position, record, &error);
+                    out.reject_record(kind_of(error.reason()), || explain(split, position, record, &error), row)?;
                 }
             }
         }
@@ -150,7 +155,9 @@ impl<T: Record, F: Format> FileEmitter<T, F> {
         out: &mut impl SourceOutput<T>,
     ) -> JobResult<bool> {
         if let Some(reason) = chunk.broken.take() {
-            out.reject("the file is damaged", || format!("{}: {reason}", split.path))?;
+            let message = format!("{}: {reason}", split.path);
+            let position = chunk.position();
+            out.reject_record("the file is damaged", || message.clone(), || found(split, position))?;
         } else if decoder.is_none() {
             // A file without rows: its header is checked all the same.
             *decoder = Some(self.format.decoder(chunk.header.as_deref()).map_err(|error| error.context(&split.path))?);
@@ -162,6 +169,24 @@ impl<T: Record, F: Format> FileEmitter<T, F> {
 /// What records are counted under: the reason without what differs from record to record.
 fn kind_of(reason: &str) -> &str {
     reason.split_once(" at byte ").map_or(reason, |(kind, _)| kind)
+}
+
+/// Where a record stands.
+#[cold]
+fn found(split: &FileSplit, position: u64) -> ErrorRow {
+    ErrorRow { origin: Some(split.path.as_str().into()), position: i64::try_from(position).ok(), ..ErrorRow::default() }
+}
+
+/// A record that is no row, for the stream of `on error into`. Without its line: that would read the file again for each.
+#[cold]
+fn undecoded(split: &FileSplit, position: u64, record: &[u8], error: &FieldError) -> ErrorRow {
+    let some = |text: &str| (!text.is_empty()).then(|| text.into());
+    ErrorRow {
+        error: error.to_string().into(),
+        field: some(error.path()),
+        value: some(error.raw()),
+        ..found(split, position).with_raw(record)
+    }
 }
 
 /// `data/a.csv line 3, byte 45: field \`id\`: \`2iii\` is no int64; the line: 2iii,x`

@@ -1,0 +1,64 @@
+//! Every way in which a row can leave a job other than by a sink, so that nothing vanishes unseen.
+
+use std::fmt::Write;
+
+use millstream_runtime::graph::text::duration_text;
+use millstream_runtime::graph::{ErrorPolicy, JobGraph, Operation, Port, VertexId};
+
+use crate::plan::analysis::failure::Failure;
+
+/// One line for each: which operator, which rows, and where they go.
+pub fn ways_out(job: &JobGraph) -> Vec<String> {
+    let failure = Failure::new(job);
+    let mut lines = Vec::new();
+    for id in job.topological() {
+        let vertex = job.vertex(id);
+        let name = &vertex.name;
+        match &vertex.operation {
+            Operation::Source(source) => {
+                lines.push(format!("{name}: a record that cannot be read {}", goes(job, id, source.on_error)));
+            }
+            Operation::Filter(condition) => {
+                lines.push(format!("{name}: a row for which `{condition}` is not true is left out"));
+            }
+            Operation::Aggregate(aggregate) if aggregate.window.as_ref().is_some_and(has_event_time) => {
+                let late = match aggregate.allowed_lateness {
+                    0 => "a row whose window has closed".to_owned(),
+                    time => format!("a row whose window closed more than {} ago", duration_text(time)),
+                };
+                let to = target(job, id, Port::Late).map_or("is dropped and counted".to_owned(), |to| format!("goes to `{to}`"));
+                lines.push(format!("{name}: {late} {to}"));
+            }
+            Operation::Dedup(_) => lines.push(format!("{name}: all but one row per key are left out")),
+            _ => {}
+        }
+        if failure.operation_can_fail(&vertex.operation) {
+            let policy = match target(job, id, Port::Error) {
+                None if job.settings.on_error == ErrorPolicy::Into => ErrorPolicy::Fail,
+                _ => job.settings.on_error,
+            };
+            lines.push(format!("{name}: a row that cannot be computed {}", goes(job, id, policy)));
+        }
+    }
+    lines
+}
+
+fn goes(job: &JobGraph, id: VertexId, policy: ErrorPolicy) -> String {
+    match (policy, target(job, id, Port::Error)) {
+        (ErrorPolicy::Into, Some(to)) => format!("goes to `{to}`"),
+        (ErrorPolicy::Fail, _) => "stops the job".to_owned(),
+        _ => "is skipped and counted".to_owned(),
+    }
+}
+
+/// The first that reads an output, by its item's name.
+fn target(job: &JobGraph, id: VertexId, port: Port) -> Option<String> {
+    let (consumer, _) = job.outputs(id).into_iter().find(|(_, edge)| edge.port == port)?;
+    let name = &job.vertex(consumer).name;
+    Some(name.split(": ").next().unwrap_or(name).to_owned())
+}
+
+fn has_event_time(window: &millstream_runtime::graph::Window) -> bool {
+    use millstream_runtime::graph::WindowTime;
+    matches!(crate::plan::analysis::exprs::window_time(window), Some(WindowTime::Event(_)))
+}
