@@ -21,6 +21,7 @@ macro_rules! cases {
 
 cases! {
     constants
+    error_streams
     filters_move
     final_table
     late_rows

@@ -158,3 +158,34 @@ fn orders() {
     let (rows, _) = run(&["--since", "2026-01-01T10:00:00Z"]);
     assert_eq!(rows, [r#"{"customer":"bob","start":"2026-01-01T10:00:00Z","orders":1,"total":"25.00"}"#]);
 }
+
+/// Overflow, division by zero and records that cannot be read stop nothing and are all in the stream of errors.
+#[test]
+fn bad_rows() {
+    let example = support::root().join("examples/bad_rows");
+    let folder = support::fresh_folder("bad_rows");
+    let binary = support::build(&example.join("bad_rows.flow"), &folder);
+    std::os::unix::fs::symlink(example.join("data"), folder.join("data")).expect("a link to the data");
+    for parallelism in ["1", "2"] {
+        let command = ["--parallelism", parallelism, "--fresh", "--replace"];
+        let output = Command::new(&binary).args(command).current_dir(&folder).output().expect("the pipeline starts");
+        support::assert_success(&output, "bad rows");
+        for name in ["divided", "bad"] {
+            let mut expected: Vec<String> =
+                compare::text(&example.join(format!("expected/{name}.jsonl"))).lines().map(str::to_string).collect();
+            let mut rows: Vec<String> = compare::files(&folder.join("out").join(name))
+                .iter()
+                .flat_map(|file| compare::text(file).lines().map(str::to_string).collect::<Vec<_>>())
+                .collect();
+            // The place in the text begins with the path that the compiler was given.
+            let folder = example.to_string_lossy().into_owned() + "/";
+            rows.iter_mut().for_each(|row| *row = row.replace(&folder, ""));
+            expected.sort();
+            rows.sort();
+            assert_eq!(rows, expected, "{name} at parallelism {parallelism}");
+        }
+        let summary = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(summary.contains("divided: select: 2 to the stream of errors"), "{summary}");
+        assert!(summary.contains("pairs: 1 to the stream of errors: is not an integer"), "{summary}");
+    }
+}

@@ -165,12 +165,7 @@ where
     }
 
     #[cold]
-    fn reject_record(
-        &mut self,
-        reason: &str,
-        message: impl FnOnce() -> String,
-        row: impl FnOnce() -> ErrorRow,
-    ) -> JobResult<()> {
+    fn reject_record(&mut self, reason: &str, message: impl FnOnce() -> String, row: impl FnOnce() -> ErrorRow) -> JobResult<()> {
         if self.config.on_error == ErrorPolicy::Fail {
             return Err(JobError::new(format!("source {}: {}", self.name, message())));
         }

@@ -84,12 +84,7 @@ pub trait SourceOutput<T> {
 
     /// The same for a record that is at hand: `row` says where it stands and what it is (`error`, `reason` and `source` are
     /// filled in). Only called where the text says `on error into x`.
-    fn reject_record(
-        &mut self,
-        reason: &str,
-        message: impl FnOnce() -> String,
-        row: impl FnOnce() -> ErrorRow,
-    ) -> JobResult<()>;
+    fn reject_record(&mut self, reason: &str, message: impl FnOnce() -> String, row: impl FnOnce() -> ErrorRow) -> JobResult<()>;
 
     /// A row of the selected split that came from a record: `row` tells of the record if the row's event time cannot be computed.
     fn emit_record(&mut self, row: T, record: impl FnOnce() -> ErrorRow) -> JobResult<()>;

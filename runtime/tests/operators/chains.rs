@@ -1,6 +1,6 @@
 //! Operators one behind the other: policy, watermarks, fan-out, late rows, and what restores refuse.
 
-use millstream_runtime::operator::{Chained, FanOut, Operator, SnapshotBuilder, Stage};
+use millstream_runtime::operator::{Chained, Describe, ErrorRow, ErrorsInto, FanOut, Operator, SnapshotBuilder, Stage};
 use millstream_runtime::operators::*;
 use millstream_runtime::time::{Tumbling, Watermark};
 use millstream_runtime::value::{EvalError, Timestamp};
@@ -84,6 +84,46 @@ fn late_rows_go_to_their_own_stage() {
     stage.report(&mut reports);
     let lines: Vec<_> = reports.iter().map(|report| (&*report.uid, report.rows_in, report.late)).collect();
     assert_eq!(lines, [("window", 3, 0), ("late", 1, 0)]);
+}
+
+impl Describe for Row {
+    fn describe(&self) -> millstream_runtime::value::Str {
+        format!("row {}", self.id).into()
+    }
+}
+
+/// With a stage for errors nothing is lost: the row goes there with what went wrong, in its place among the others.
+#[test]
+fn rows_that_cannot_be_computed_go_to_the_stage_of_errors() {
+    let condition = |row: &Row| match row.id {
+        2 => Err(EvalError::division_by_zero().at("a / b", "t.flow:3:7")),
+        id => Ok(id != 3),
+    };
+    let (seen, failed) = (Seen::default(), Seen::default());
+    let mut settings = context(0, 1, ErrorPolicy::Into);
+    settings.name = "pairs: where".into();
+    let errors = ErrorsInto(Box::new(failed.clone()));
+    let mut stage = Chained::with_errors(settings, Filter::new(condition), seen.clone(), errors);
+    push_all(&mut stage, [row(0, 0, 1), row(0, 0, 2), row(0, 0, 4)]);
+    Stage::<Row>::watermark(&mut stage, Watermark(9)).unwrap();
+    assert_eq!(seen.take(), [row(0, 0, 1), row(0, 0, 4)]);
+    let expected = ErrorRow {
+        source: "pairs: where".into(),
+        error: "t.flow:3:7: `a / b`: division by zero".into(),
+        reason: "division by zero".into(),
+        origin: Some("t.flow:3:7".into()),
+        field: Some("a / b".into()),
+        raw: Some("row 2".into()),
+        ..ErrorRow::default()
+    };
+    assert_eq!(failed.take(), [expected]);
+    assert_eq!((seen.watermarks(), failed.watermarks()), (vec![9], vec![9]));
+    let mut reports = Vec::new();
+    Stage::<Row>::report(&stage, &mut reports);
+    assert_eq!((reports[0].skipped, reports[0].routed), (1, 1));
+    // Behind the stream of errors itself there is nowhere to go.
+    let mut behind = chain("a", ErrorPolicy::Into, Filter::new(condition), seen.clone());
+    assert!(behind.push(row(0, 0, 2)).unwrap_err().to_string().contains("division by zero"));
 }
 
 #[test]

@@ -65,7 +65,9 @@ impl<'a> Stage<'a> {
             Operation::Dedup(dedup) => self.dedup(dedup),
             Operation::Final => self.last_rows(),
             Operation::Aggregate(aggregate) => return Some(self.aggregate(aggregate, names)),
-            Operation::Union | Operation::Errors | Operation::Rebalance | Operation::Broadcast | Operation::PartitionBy(_) => return None,
+            Operation::Union | Operation::Errors | Operation::Rebalance | Operation::Broadcast | Operation::PartitionBy(_) => {
+                return None;
+            }
             Operation::Source(_) | Operation::Sink(_) => return None,
         };
         Some(Template { operator, items: TokenStream::new() })

@@ -18,7 +18,12 @@ pub(in crate::codegen) struct Source {
 }
 
 /// The source of a chain, in front of the stage `next`.
-pub(in crate::codegen) fn source<'a>(stage: &Stage<'a>, source: &'a SourceOperation, errors: Option<TokenStream>, next: &TokenStream) -> Source {
+pub(in crate::codegen) fn source<'a>(
+    stage: &Stage<'a>,
+    source: &'a SourceOperation,
+    errors: Option<TokenStream>,
+    next: &TokenStream,
+) -> Source {
     let cx = stage.cx;
     let spec = connectors::find(&source.connector).and_then(|connector| connector.source.as_ref());
     let (ty, uses) = connector_type(

@@ -53,7 +53,8 @@ pub fn lower<'a>(lowering: &mut Lowering<'a>, source: &'a ast::Source, attribute
         span,
     });
     if let Some((OnError::Into(name), _)) = &source.on_error {
-        let errors = Flow { node: flow.node, port: Port::Error, ty: error_stream().clone(), unknown: false, ..Flow::broken(&name.text) };
+        let errors =
+            Flow { node: flow.node, port: Port::Error, ty: error_stream().clone(), unknown: false, ..Flow::broken(&name.text) };
         lowering.define_late(name, errors);
     }
     flow

@@ -1,7 +1,5 @@
 //! Every way in which a row can leave a job other than by a sink, so that nothing vanishes unseen.
 
-use std::fmt::Write;
-
 use millstream_runtime::graph::text::duration_text;
 use millstream_runtime::graph::{ErrorPolicy, JobGraph, Operation, Port, VertexId};
 
