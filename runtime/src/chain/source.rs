@@ -7,7 +7,7 @@ use super::{Chain, ChainReport, SourceTask};
 use crate::error::{JobError, JobResult};
 use crate::exchange::Batch;
 use crate::graph::ErrorPolicy;
-use crate::operator::{ErrorRow, ErrorStage, RestoredState, SnapshotBuilder, Stage};
+use crate::operator::{ErrorRow, ErrorStage, RestoredState, SnapshotBuilder, Stage, both};
 use crate::source::{ReaderStatus, SourceOutput, SourceReader, Split};
 use crate::time::{Watermark, WatermarkTracker};
 use crate::value::{EvalError, Timestamp};
@@ -283,11 +283,13 @@ where
     }
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
-        self.feed.next.poll_ready(context)
+        let errors = self.feed.errors.as_mut().map_or(Poll::Ready(Ok(())), |errors| errors.poll_ready(context));
+        both(errors, self.feed.next.poll_ready(context))
     }
 
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
-        self.feed.next.poll_flush(context)
+        let errors = self.feed.errors.as_mut().map_or(Poll::Ready(Ok(())), |errors| errors.poll_flush(context));
+        both(errors, self.feed.next.poll_flush(context))
     }
 
     fn finish(&mut self) -> JobResult<()> {

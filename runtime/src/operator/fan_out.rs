@@ -91,7 +91,7 @@ impl<T: Clone, A: Stage<T>, B: Stage<T>> Stage<T> for FanOut<A, B> {
 }
 
 /// Ready when both are, failed when one is. Both are asked: each wakes the task by itself.
-pub(super) fn both(a: Poll<Result<(), JobError>>, b: Poll<Result<(), JobError>>) -> Poll<Result<(), JobError>> {
+pub(crate) fn both(a: Poll<Result<(), JobError>>, b: Poll<Result<(), JobError>>) -> Poll<Result<(), JobError>> {
     match (a, b) {
         (Poll::Ready(Err(error)), _) | (_, Poll::Ready(Err(error))) => Poll::Ready(Err(error)),
         (Poll::Ready(Ok(())), Poll::Ready(Ok(()))) => Poll::Ready(Ok(())),

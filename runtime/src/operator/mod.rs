@@ -23,6 +23,7 @@ pub use context::OperatorContext;
 pub use errors::{Describe, ErrorOutput, ErrorRow, ErrorStage, ErrorsInto, ErrorsOf, NoErrors};
 pub use failure::Failure;
 pub use fan_out::FanOut;
+pub(crate) use fan_out::both;
 pub use operator::Operator;
 pub use report::OperatorReport;
 pub use restore::{RestoredOperator, RestoredState};
