@@ -24,6 +24,7 @@ pub use crate::value::{
 };
 pub use crate::{aggregates, formats, functions};
 pub use millstream_macros::{Record, State};
+pub use std::cmp::Reverse;
 
 /// What derived code names.
 pub mod derive {

@@ -39,6 +39,7 @@ struct Totals {
     rejects: BTreeMap<(String, String, bool), (u64, String)>,
     /// Rows that came too late, by operator.
     late: BTreeMap<String, u64>,
+    stray: BTreeMap<String, u64>,
     watermark: Option<i64>,
 }
 
@@ -128,6 +129,9 @@ impl Board {
                 if operator.late > 0 {
                     *totals.late.entry(operator.name.to_string()).or_default() += operator.late;
                 }
+                if operator.stray > 0 {
+                    *totals.stray.entry(operator.name.to_string()).or_default() += operator.stray;
+                }
             }
         }
         totals
@@ -178,6 +182,9 @@ impl Board {
         }
         for (_, name, commits) in self.commits().iter().filter(|(.., commits)| commits.retried > 0) {
             let _ = write!(text, "\n  {name}: {} commits had to be tried again", grouped(commits.retried));
+        }
+        for (name, count) in &totals.stray {
+            let _ = write!(text, "\n  {name}: {} changes took back a row that is not there and were dropped", grouped(*count));
         }
         let inner = self.lock();
         if let Some((_, took)) = inner.last_checkpoint {

@@ -1,6 +1,6 @@
 //! Keys: what rows are grouped and distributed by.
 
-use millstream_runtime::graph::{Expr, Ty};
+use millstream_runtime::graph::{Expr, SortKey, Ty};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
@@ -23,6 +23,19 @@ pub(super) fn key_value<'a>(lowering: &mut Lowering<'a>, keys: &[&'a Expr]) -> T
         .map(|key| {
             let tokens = lowering.lower_owned(key).tokens;
             if has_float(&key.ty) { quote!(AsKey::into_key(#tokens)) } else { tokens }
+        })
+        .collect();
+    nest(values)
+}
+
+/// What rows are ordered by, of one row.
+pub(super) fn order_value<'a>(lowering: &mut Lowering<'a>, order: &'a [SortKey]) -> TokenStream {
+    let values = order
+        .iter()
+        .map(|key| {
+            let tokens = lowering.lower_owned(&key.value).tokens;
+            let tokens = if has_float(&key.value.ty) { quote!(AsKey::into_key(#tokens)) } else { tokens };
+            if key.descending { quote!(Reverse(#tokens)) } else { tokens }
         })
         .collect();
     nest(values)

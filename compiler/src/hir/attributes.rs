@@ -1,4 +1,4 @@
-//! Attributes: `@id("totals")`, `@parallelism(4)`, `@slot_group("io")`, `@no_chain`, and of columns `@name`, `@unit`.
+//! Attributes: `@id("totals")`, `@parallelism(4)`, `@slot_group("io")`, `@no_chain`, `@ttl(1d)`, and of columns `@name`, `@unit`.
 
 use millstream_runtime::graph::{Field, Hints, TimeUnit, Ty};
 
@@ -7,7 +7,7 @@ use super::errors::names;
 use crate::source::Span;
 use crate::syntax::ast::{Attribute, Column, Expr, ExprKind};
 
-const OPERATOR: &[&str] = &["id", "parallelism", "slot_group", "no_chain"];
+const OPERATOR: &[&str] = &["id", "parallelism", "slot_group", "no_chain", "ttl"];
 const COLUMN: &[&str] = &["name", "unit"];
 
 /// What attributes of an item or of an operator say.
@@ -32,12 +32,14 @@ pub fn operator(cx: &mut Context<'_>, attributes: &[Attribute], place: &str) -> 
             ("parallelism", [Expr { kind: ExprKind::Int(count @ 1..=32_768), .. }]) => {
                 known.hints.parallelism = Some(*count as u32);
             }
+            ("ttl", [Expr { kind: ExprKind::Duration(time @ 1..), .. }]) => known.hints.ttl = Some(*time),
             (name, _) => {
                 let usage = match name {
                     "no_chain" => "`@no_chain`",
                     "id" => "`@id(\"name\")`",
                     "slot_group" => "`@slot_group(\"name\")`",
                     "parallelism" => "`@parallelism(4)`, 1 to 32768",
+                    "ttl" => "`@ttl(1d)`, a time of more than zero",
                     _ => {
                         cx.report(names::unknown_attribute(&attribute.name, OPERATOR, place));
                         continue;

@@ -30,11 +30,13 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
         functions: HashMap::new(),
         used_params: HashSet::new(),
     };
-    let mut lowering = Lowering { cx, nodes: Vec::new(), flows: HashMap::new(), uids: HashMap::new(), ordinals: HashMap::new() };
+    let mut lowering =
+        Lowering { cx, nodes: Vec::new(), flows: HashMap::new(), uids: HashMap::new(), ttl: None, ordinals: HashMap::new() };
     definitions::records(&mut lowering.cx);
     let params = definitions::params(&mut lowering.cx);
     let functions = definitions::functions(&mut lowering.cx);
     let settings = settings::lower(&mut lowering.cx);
+    lowering.ttl = settings.ttl;
     lowering.streams();
     if !lowering.cx.diags.has_errors() && lowering.cx.items.broken.is_empty() {
         usage::report(&mut lowering.cx);
@@ -49,6 +51,8 @@ pub struct Lowering<'a> {
     flows: HashMap<&'a str, Flow>,
     /// Where each uid was given, to keep them apart.
     uids: HashMap<String, Span>,
+    /// The job's `ttl`.
+    ttl: Option<i64>,
     /// How many operators of one word an item has so far.
     ordinals: HashMap<String, u32>,
 }
@@ -233,6 +237,7 @@ impl<'a> Lowering<'a> {
             parallelism: own.parallelism.or(new.place.hints.parallelism),
             slot_group: own.slot_group.or_else(|| new.place.hints.slot_group.clone()),
             no_chain: own.no_chain || new.place.hints.no_chain,
+            ttl: own.ttl.or(new.place.hints.ttl).or(self.ttl),
         };
         let id = NodeId(self.nodes.len() as u32);
         let origin = self.cx.origin(new.span);
@@ -257,7 +262,7 @@ impl<'a> Lowering<'a> {
 /// The names of streams that a pipeline reads.
 pub fn read_names(pipeline: &Pipeline) -> impl Iterator<Item = &Name> {
     let others = pipeline.stages.iter().flat_map(|stage| match &stage.kind {
-        StageKind::Union(names) => names.as_slice(),
+        StageKind::Union(names) | StageKind::Combine { others: names, .. } => names.as_slice(),
         _ => &[],
     });
     std::iter::once(&pipeline.input).chain(others)

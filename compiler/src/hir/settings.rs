@@ -13,7 +13,7 @@ use crate::syntax::ast::{self, ArgumentValue, Setting, SettingValue};
 
 /// Names of the settings, for suggestions.
 const SETTINGS: &[&str] =
-    &["parallelism", "max_parallelism", "checkpoint", "retain_checkpoints", "buffer_timeout", "restart", "on error"];
+    &["parallelism", "max_parallelism", "checkpoint", "retain_checkpoints", "buffer_timeout", "restart", "on error", "ttl"];
 
 /// Reads the `job` item; defaults where there is none.
 pub fn lower(cx: &mut Context<'_>) -> JobSettings {
@@ -26,6 +26,7 @@ pub fn lower(cx: &mut Context<'_>) -> JobSettings {
         buffer_timeout: 100_000,
         on_error: ErrorPolicy::Fail,
         restart: RestartSettings::Default,
+        ttl: None,
     };
     let Some(entry) = &cx.items.job else { return settings };
     let (item, job) = (entry.item, entry.node);
@@ -102,6 +103,11 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
         "buffer_timeout" => match duration(cx, expr, "the buffer timeout") {
             Some(time) if time >= 0 => settings.buffer_timeout = time,
             Some(_) => cx.report(names::bad_setting("buffer_timeout", expr.span, "a duration of 0 or more")),
+            None => {}
+        },
+        "ttl" => match duration(cx, expr, "the time after which state is forgotten") {
+            Some(time) if time > 0 => settings.ttl = Some(time),
+            Some(_) => cx.report(names::bad_setting("ttl", expr.span, "a duration of more than 0")),
             None => {}
         },
         "on error" | "on_error" => match word(expr) {

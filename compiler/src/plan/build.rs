@@ -190,6 +190,10 @@ fn required_keys(operation: &Operation) -> Option<Vec<Expr>> {
     match operation {
         Operation::Aggregate(aggregate) => Some(aggregate.keys.iter().map(|(_, key)| key.clone()).collect()),
         Operation::Dedup(dedup) => Some(dedup.keys.clone()),
+        Operation::Top(top) => Some(top.keys.clone()),
+        Operation::Combine(combine) => Some(combine.keys.clone()),
+        // One order of all rows.
+        Operation::Sort(_) => Some(Vec::new()),
         _ => None,
     }
 }

@@ -28,6 +28,11 @@ const STAGES: &[&str] = &[
     "watermark",
     "dedup",
     "aggregate",
+    "top",
+    "sort",
+    "intersect",
+    "except",
+    "distinct",
     "final",
     "changes",
     "rebalance",
@@ -40,8 +45,8 @@ const RESERVED: &[&str] =
 /// Tokens that only take mistakes, and later editions' words.
 const NEVER: &[&str] = &[
     " ", "\t", "\r", "\n", "\u{A0}", "\u{FEFF}", "//", "!", "&&", "||", "<>", "===", "!==", ":=", "->", ";", "=>>", "left",
-    "right", "full", "semi", "anti", "join", "top", "sort", "process", "iterate", "hybrid", "rust", "crate", "every", "\\", "{{",
-    "}}", "E", "e", "_", "///",
+    "right", "full", "semi", "anti", "join", "process", "iterate", "hybrid", "rust", "crate", "every", "\\", "{{", "}}", "E",
+    "e", "_", "///",
 ];
 
 impl Expected {

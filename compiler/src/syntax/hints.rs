@@ -152,6 +152,9 @@ fn unknown_stage(builder: &Builder<'_>, trouble: &Trouble<'_>) -> Option<Diagnos
         "join",
         "top",
         "sort",
+        "intersect",
+        "except",
+        "distinct",
         "process",
         "iterate",
         "match",
@@ -179,8 +182,13 @@ fn unknown_stage(builder: &Builder<'_>, trouble: &Trouble<'_>) -> Option<Diagnos
         "window" | "tumbling" | "sliding" | "session" => {
             ("windows belong to an aggregate: `aggregate by key over tumbling(1h) { .. }`".to_string(), None)
         }
-        "order" | "limit" | "take" | "head" => ("`sort` and `top` are not available in this version".to_string(), None),
-        "distinct" | "unique" => ("rows are told apart by key with `dedup by (a, b)`".to_string(), None),
+        "order" | "limit" | "take" | "head" => {
+            ("the first rows in some order: `top 10 by price desc`; all in order of time: `sort by t`".to_string(), None)
+        }
+        "unique" => {
+            ("equal rows count once with `distinct`; rows are told apart by key with `dedup by (a, b)`".to_string(), None)
+        }
+        "minus" => ("the rows that another stream has not: `except other`".to_string(), Some("except")),
         "from" => ("a pipeline begins with the name of its input".to_string(), None),
         "into" | "to" | "write" | "sink" => ("write a sink: `sink NAME into file { .. }`".to_string(), None),
         "key_by" | "keyby" | "key" => {

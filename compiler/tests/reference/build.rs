@@ -16,6 +16,7 @@ pub fn graph() -> JobGraph {
         buffer_timeout: 100_000,
         on_error: ErrorPolicy::Skip,
         restart: RestartSettings::Default,
+        ttl: None,
     };
     JobGraph::new(settings, Vec::new(), Vec::new())
 }

@@ -40,6 +40,8 @@ pub struct Hints {
     pub slot_group: Option<String>,
     /// `@no_chain`
     pub no_chain: bool,
+    /// `@ttl(1d)`, or the job's: a key whose state has not changed for so many microseconds of the clock is forgotten.
+    pub ttl: Option<i64>,
 }
 
 /// How rows go from one operator to the next.
@@ -85,6 +87,8 @@ pub struct JobSettings {
     /// For rows whose expressions fail (overflow, division by zero): `on error: fail | skip | into x`.
     pub on_error: super::operation::ErrorPolicy,
     pub restart: RestartSettings,
+    /// `ttl: 1d`: what operators that keep state for ever take as their own.
+    pub ttl: Option<i64>,
 }
 
 /// `checkpoint: every 10s to "./checkpoints"`

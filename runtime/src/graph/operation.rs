@@ -25,6 +25,15 @@ pub enum Operation {
     Watermark(WatermarkOperation),
     Dedup(DedupOperation),
     Aggregate(AggregateOperation),
+    Top(TopOperation),
+    /// All rows in the order of time, once the watermark has reached them.
+    Sort(SortOperation),
+    /// Rows of one or two sides as sets.
+    Combine(CombineOperation),
+    /// A stream as a table to which rows are only added.
+    Inserts,
+    /// A table under another key: of the rows that stand for a key, the last to come.
+    KeyBy(Vec<String>),
     /// A table's rows as they stand when the inputs have ended.
     Final,
     /// A table as a stream of its changes: the row's columns behind `op: string` (`insert`, `update_before`, `update_after`, `delete`).
@@ -137,6 +146,63 @@ pub struct AggregateOperation {
     /// `late into x`: late rows go to this output port (see `JobEdge::port`), not to the counter.
     pub late_output: bool,
     pub emit: Emit,
+}
+
+/// `top n by order per keys over window`
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopOperation {
+    pub count: u64,
+    /// What comes first. Of equal rows the one that came earlier.
+    pub order: Vec<SortKey>,
+    /// Of equal rows the one that came later.
+    pub latest_first: bool,
+    /// `per`: one ranking for each.
+    pub keys: Vec<Expr>,
+    pub window: Option<Window>,
+    /// `with ties`: also the rows that are equal to the last.
+    pub ties: bool,
+    /// `with rank as r`: a column of that name, from 1.
+    pub rank: Option<String>,
+    pub emit: Emit,
+}
+
+/// One key of an order. Null comes first, or last where descending.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SortKey {
+    pub value: Expr,
+    pub descending: bool,
+}
+
+/// `sort by time, ..`
+#[derive(Clone, Debug, PartialEq)]
+pub struct SortOperation {
+    /// Event time.
+    pub time: Expr,
+    /// The order of rows of equal time.
+    pub order: Vec<SortKey>,
+}
+
+/// Rows of two streams (or tables) as sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CombineOperation {
+    pub how: Combine,
+    /// All columns but that with the side.
+    pub keys: Vec<Expr>,
+    /// Equal rows count as often as they come.
+    pub all: bool,
+    /// The column that says whether a row belongs to the second side; None: there is only one.
+    pub side: Option<String>,
+}
+
+/// Which rows stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// Those of the one side, once.
+    Distinct,
+    /// Those that both sides have.
+    Intersect,
+    /// Those that the first side has and the second has not.
+    Except,
 }
 
 /// One aggregate call: `count(distinct bidder where price < 10_000)`.

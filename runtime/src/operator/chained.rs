@@ -215,6 +215,7 @@ where
             routed: self.counters.routed,
             first_error: self.counters.first_error.clone(),
             late: 0,
+            stray: 0,
         };
         self.operator.report(&mut report);
         reports.push(report);

@@ -21,4 +21,6 @@ pub struct OperatorReport {
     pub first_error: Option<String>,
     /// Rows that came too late and were dropped.
     pub late: u64,
+    /// Changes that were to take back a row which is not there, and were dropped.
+    pub stray: u64,
 }

@@ -1,6 +1,6 @@
 //! `aggregate by ..` without a window: a table with one row per group.
 //!
-//! State: key → (number of rows, accumulator). A group whose last row is taken back is gone. A group whose row cannot be
+//! State: key → (number of rows, accumulator). A group whose last row is taken back is gone (but for the one group of an aggregate without keys). A group whose row cannot be
 //! computed (a sum that overflows) has no row in the table for as long as that holds.
 
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use super::Aggregation;
 use super::window_aggregate::emit;
 use crate::error::JobError;
-use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
+use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, ChangeKind};
 use crate::state::{KeyedState, Place};
 use crate::time::{Progress, WindowBounds};
@@ -66,6 +66,8 @@ impl<A: Aggregation> FinalAggregate<A, OverChanges> {
 struct Groups<A: Aggregation> {
     aggregation: A,
     state: KeyedState<A::Key, (u64, A::Acc)>,
+    /// Changes that were to take back a row of a group without rows.
+    stray: u64,
 }
 
 /// Adds or takes back a row. False: it is to be taken back, but the group has no rows.
@@ -83,8 +85,11 @@ fn apply<A: Aggregation>(aggregation: &A, (rows, acc): &mut (u64, A::Acc), adds:
 }
 
 impl<A: Aggregation> Groups<A> {
+    /// Without keys there is one group, and it never goes: a count of no rows is 0.
+    const IS_ONE_GROUP: bool = size_of::<A::Key>() == 0;
+
     fn new(aggregation: A) -> Self {
-        Groups { aggregation, state: KeyedState::new("groups") }
+        Groups { aggregation, state: KeyedState::new("groups"), stray: 0 }
     }
 
     /// Takes a row without telling anybody.
@@ -95,8 +100,8 @@ impl<A: Aggregation> Groups<A> {
         match self.state.place(slot, &key) {
             Place::Occupied(mut place) => {
                 let group = place.value();
-                apply(&self.aggregation, group, adds, row)?;
-                if group.0 == 0 {
+                self.stray += u64::from(!apply(&self.aggregation, group, adds, row)?);
+                if group.0 == 0 && !Self::IS_ONE_GROUP {
                     place.remove();
                 }
             }
@@ -104,6 +109,8 @@ impl<A: Aggregation> Groups<A> {
                 let mut group = (0, A::Acc::default());
                 if apply(&self.aggregation, &mut group, adds, row)? {
                     place.insert(key, group);
+                } else {
+                    self.stray += 1;
                 }
             }
         }
@@ -122,8 +129,8 @@ impl<A: Aggregation> Groups<A> {
             Place::Occupied(mut place) => {
                 let group = place.value();
                 let before = output(group).ok();
-                apply(&self.aggregation, group, adds, row)?;
-                if group.0 == 0 {
+                self.stray += u64::from(!apply(&self.aggregation, group, adds, row)?);
+                if group.0 == 0 && !Self::IS_ONE_GROUP {
                     place.remove();
                     (before, None)
                 } else {
@@ -133,6 +140,7 @@ impl<A: Aggregation> Groups<A> {
             Place::Vacant(place) => {
                 let mut group = (0, A::Acc::default());
                 if !apply(&self.aggregation, &mut group, adds, row)? {
+                    self.stray += 1;
                     return Ok(());
                 }
                 let after = output(&group);
@@ -196,6 +204,10 @@ macro_rules! over {
             fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
                 self.groups.state.restore(state, &mut Progress::default(), |_, _, _| {})
             }
+
+            fn report(&self, report: &mut OperatorReport) {
+                report.stray += self.groups.stray;
+            }
         }
 
         impl<A: Aggregation> Operator<$row_ty> for FinalAggregate<A, $input> {
@@ -221,6 +233,10 @@ macro_rules! over {
 
             fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
                 self.groups.state.restore(state, &mut Progress::default(), |_, _, _| {})
+            }
+
+            fn report(&self, report: &mut OperatorReport) {
+                report.stray += self.groups.stray;
             }
         }
     };

@@ -153,6 +153,7 @@ impl<T: Send, S: Sink<T>> Stage<T> for SinkStage<T, S> {
             routed: 0,
             first_error: None,
             late: 0,
+            stray: 0,
         });
     }
 }

@@ -182,6 +182,11 @@ where
         self.seen.take()
     }
 
+    /// The watermarks that went on.
+    pub fn watermarks(&self) -> Vec<i64> {
+        self.seen.watermarks()
+    }
+
     pub fn next_processing_time(&self) -> Option<i64> {
         self.subtasks.iter().filter_map(Stage::next_processing_time).min()
     }

@@ -63,14 +63,29 @@ pub fn changes(max_len: usize) -> impl Strategy<Value = Vec<Event<Change<Row>>>>
 }
 
 /// Checks the law at every split, from one or two subtasks to one or two.
-fn check<In: Keyed, O: Operator<In>>(make: impl Fn() -> O, events: &[Event<In>])
+pub fn check<In: Keyed, O: Operator<In>>(make: impl Fn() -> O, events: &[Event<In>])
+where
+    O::Out: Debug + Send,
+{
+    check_at(&[1, 2], &[1, 2, 3], make, events);
+}
+
+/// Checks the law for an operator that runs once.
+pub fn check_single<In: Keyed, O: Operator<In>>(make: impl Fn() -> O, events: &[Event<In>])
+where
+    O::Out: Debug + Send,
+{
+    check_at(&[1], &[1], make, events);
+}
+
+fn check_at<In: Keyed, O: Operator<In>>(befores: &[u32], afters: &[u32], make: impl Fn() -> O, events: &[Event<In>])
 where
     O::Out: Debug + Send,
 {
     let expected = sorted(run(&make, events));
     for split in 0..=events.len() {
         let (a, b) = events.split_at(split);
-        for before in [1, 2] {
+        for before in befores.iter().copied() {
             let mut first = Job::new(before, &make);
             first.feed(a);
             let mut outputs = first.take();
@@ -83,7 +98,7 @@ where
             undisturbed.sort();
             assert_eq!(undisturbed, expected, "split {split}, {before} subtasks, not restored");
             let snapshot = encode(snapshot);
-            for after in [1, 2, 3] {
+            for after in afters.iter().copied() {
                 let mut second = Job::new(after, &make);
                 second.restore(&snapshot);
                 // Restored clocks start where the events left off.

@@ -63,7 +63,7 @@ impl<'a> Stage<'a> {
         any_params |= lowering.uses_params;
         methods.extend(self.over_row_method("key", quote!(Self::Key), &statements, &value, lowering.uses_params));
 
-        if let Some(WindowTime::Event(time)) = window_time(aggregate) {
+        if let Some(WindowTime::Event(time)) = aggregate.window.as_ref().and_then(window_time) {
             let mut lowering = over_row(self.cx, self.input.schema, &self.vertex.origin);
             let value = lowering.lower_owned(time).tokens;
             let statements = lowering.take_statements();
@@ -148,39 +148,45 @@ impl<'a> Stage<'a> {
             let new = if self.input.table { quote!(over_changes) } else { quote!(new) };
             return quote!(#operator::#new(#value));
         };
-        let operator = match window {
-            Window::Tumbling { size, offset, .. } => {
-                let (size, offset) = (micros(*size), micros(*offset));
-                quote!(WindowAggregate::new(Tumbling::new(#size, #offset), #value))
-            }
-            Window::Sliding { size, step, offset, .. } => {
-                let (size, step, offset) = (micros(*size), micros(*step), micros(*offset));
-                quote!(WindowAggregate::new(Sliding::new(#size, #step, #offset), #value))
-            }
-            Window::Cumulative { max, step, offset, .. } => {
-                let (max, step, offset) = (micros(*max), micros(*step), micros(*offset));
-                quote!(WindowAggregate::new(Cumulative::new(#max, #step, #offset), #value))
-            }
-            Window::Session { gap, .. } => {
-                let gap = micros(*gap);
-                quote!(SessionAggregate::new(#gap, #value))
-            }
-            Window::Count { size } => return quote!(CountWindow::new(#size, #value)),
-            Window::SlidingCount { size, step } => return quote!(SlidingCountWindow::new(#size, #step, #value)),
-            Window::Global => quote!(WindowAggregate::new(Global, #value)),
-        };
-        let clock = matches!(window_time(aggregate), Some(WindowTime::Processing)).then(|| quote!(.in_processing_time()));
+        let operator = windowed(window, &value);
         let lateness = (aggregate.allowed_lateness > 0).then(|| {
             let lateness = micros(aggregate.allowed_lateness);
             quote!(.allow_late(#lateness))
         });
         let late = self.late.as_ref().map(|stage| quote!(.with_late(#stage)));
-        quote!(#operator #clock #lateness #late)
+        quote!(#operator #lateness #late)
     }
 }
 
-fn window_time(aggregate: &AggregateOperation) -> Option<&WindowTime> {
-    match aggregate.window.as_ref()? {
+/// The operator of a window, around what is computed in it.
+pub(super) fn windowed(window: &Window, value: &TokenStream) -> TokenStream {
+    let operator = match window {
+        Window::Tumbling { size, offset, .. } => {
+            let (size, offset) = (micros(*size), micros(*offset));
+            quote!(WindowAggregate::new(Tumbling::new(#size, #offset), #value))
+        }
+        Window::Sliding { size, step, offset, .. } => {
+            let (size, step, offset) = (micros(*size), micros(*step), micros(*offset));
+            quote!(WindowAggregate::new(Sliding::new(#size, #step, #offset), #value))
+        }
+        Window::Cumulative { max, step, offset, .. } => {
+            let (max, step, offset) = (micros(*max), micros(*step), micros(*offset));
+            quote!(WindowAggregate::new(Cumulative::new(#max, #step, #offset), #value))
+        }
+        Window::Session { gap, .. } => {
+            let gap = micros(*gap);
+            quote!(SessionAggregate::new(#gap, #value))
+        }
+        Window::Count { size } => return quote!(CountWindow::new(#size, #value)),
+        Window::SlidingCount { size, step } => return quote!(SlidingCountWindow::new(#size, #step, #value)),
+        Window::Global => quote!(WindowAggregate::new(Global, #value)),
+    };
+    let clock = matches!(window_time(window), Some(WindowTime::Processing)).then(|| quote!(.in_processing_time()));
+    quote!(#operator #clock)
+}
+
+pub(super) fn window_time(window: &Window) -> Option<&WindowTime> {
+    match window {
         Window::Tumbling { time, .. }
         | Window::Sliding { time, .. }
         | Window::Session { time, .. }

@@ -51,7 +51,7 @@ impl<'a> Stage<'a> {
         self.by_plain_row(|lowering| key_value(lowering, keys))
     }
 
-    fn by_plain_row(&self, body: impl FnOnce(&mut crate::codegen::expr::Lowering<'a>) -> TokenStream) -> TokenStream {
+    pub(super) fn by_plain_row(&self, body: impl FnOnce(&mut crate::codegen::expr::Lowering<'a>) -> TokenStream) -> TokenStream {
         by_reference(self.cx, Rows { table: false, ..self.input }, &self.vertex.origin, body)
     }
 }

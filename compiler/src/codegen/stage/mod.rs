@@ -2,11 +2,13 @@
 
 mod accumulators;
 mod aggregate;
+mod combine;
 mod dedup;
 mod row_wise;
 mod sink;
 mod source;
 mod table;
+mod top;
 
 use millstream_runtime::graph::{Changelog, Exchange, Expr, JobVertex, Operation, Port, VertexId};
 use proc_macro2::TokenStream;
@@ -63,6 +65,11 @@ impl<'a> Stage<'a> {
             Operation::Watermark(watermark) => self.watermark(watermark),
             Operation::Changes => self.changes(),
             Operation::Dedup(dedup) => self.dedup(dedup),
+            Operation::Top(top) => self.top(top),
+            Operation::Sort(sort) => self.sort(sort),
+            Operation::Combine(combine) => self.combine(combine),
+            Operation::Inserts => self.inserts(),
+            Operation::KeyBy(key) => self.key_by(key),
             Operation::Final => self.last_rows(),
             Operation::Aggregate(aggregate) => return Some(self.aggregate(aggregate, names)),
             Operation::Union | Operation::Errors | Operation::Rebalance | Operation::Broadcast | Operation::PartitionBy(_) => {

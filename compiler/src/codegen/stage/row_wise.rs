@@ -13,7 +13,8 @@ use crate::codegen::tokens::{mentions, unless_used};
 impl<'a> Stage<'a> {
     pub(super) fn filter(&self, condition: &'a Expr) -> TokenStream {
         let closure = by_reference(self.cx, self.input, &self.vertex.origin, |lowering| lowering.condition(condition).tokens);
-        quote!(Filter::new(#closure))
+        let filter = if self.input.table { quote!(FilterTable) } else { quote!(Filter) };
+        quote!(#filter::new(#closure))
     }
 
     pub(super) fn project(&self, columns: &'a [(String, Expr)]) -> TokenStream {

@@ -13,6 +13,12 @@ impl<'a> Stage<'a> {
             let route = self.key_closure(&self.route);
             return quote!(FinalBag::new(#route));
         };
+        let key = self.columns_closure(columns);
+        quote!(Final::new(#key))
+    }
+
+    /// `|row: &Bid| Ok(..)`: these columns of a row.
+    pub(super) fn columns_closure(&self, columns: &[String]) -> TokenStream {
         let schema = self.input.schema;
         let parts: Vec<TokenStream> = columns
             .iter()
@@ -25,12 +31,12 @@ impl<'a> Stage<'a> {
             .collect();
         let rust = Rows { table: false, ..self.input }.rust(self.cx);
         match &parts[..] {
-            [] => quote!(Final::new(|_row: &#rust| Ok(()))),
-            [one] => quote!(Final::new(|row: &#rust| Ok(#one))),
-            parts if parts.len() <= 12 => quote!(Final::new(|row: &#rust| Ok((#(#parts),*)))),
+            [] => quote!(|_row: &#rust| Ok(())),
+            [one] => quote!(|row: &#rust| Ok(#one)),
+            parts if parts.len() <= 12 => quote!(|row: &#rust| Ok((#(#parts),*))),
             parts => {
                 let chunks = parts.chunks(12).map(|chunk| quote!((#(#chunk,)*)));
-                quote!(Final::new(|row: &#rust| Ok((#(#chunks),*))))
+                quote!(|row: &#rust| Ok((#(#chunks),*)))
             }
         }
     }

@@ -94,3 +94,14 @@ pub fn offset_too_long(span: Span, limit: &str) -> Diagnostic {
     Diagnostic::error("E0410", "the offset is longer than the window", span, format!("must be less than {limit}"))
         .with_help("take whole windows away from it")
 }
+
+/// `sort` that does not begin with the event time.
+pub fn sort_not_by_time(span: Span, column: &str, descending: bool) -> Diagnostic {
+    let label = match descending {
+        true => "a stream has no last row to begin with".to_owned(),
+        false => format!("rows come out as event time goes on, and that is `{column}`"),
+    };
+    Diagnostic::error("E0411", "`sort` goes by event time first", span, label).with_help(format!(
+        "write `sort by {column}`, further columns behind it; for the first rows in another order: `top 10 by ..`"
+    ))
+}

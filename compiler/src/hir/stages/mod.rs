@@ -1,11 +1,14 @@
 //! The operators of a pipeline, one file each: from what was written to an operation and what its rows look like.
 
 mod aggregate;
+mod combine;
 mod dedup;
 mod explode;
 mod physical;
 mod select;
+mod sort;
 mod tables;
+mod top;
 mod union;
 mod watermark;
 mod where_;
@@ -31,6 +34,10 @@ pub fn lower<'a>(lowering: &mut Lowering<'a>, place: &Place, stage: &'a Stage, i
         StageKind::Watermark(expr) => watermark::lower(&mut at, expr, input),
         StageKind::Dedup { by, keep, within } => dedup::lower(&mut at, by, *keep, within.as_ref(), input),
         StageKind::Aggregate(aggregate) => aggregate::lower(&mut at, aggregate, input),
+        StageKind::Top(top) => top::lower(&mut at, top, input),
+        StageKind::Sort(keys) => sort::lower(&mut at, keys, input),
+        StageKind::Combine { how, all, others } => combine::lower(&mut at, *how, all.is_some(), others, input),
+        StageKind::Distinct => combine::distinct(&mut at, input),
         StageKind::Final => tables::lower_final(&mut at, input),
         StageKind::Changes => tables::lower_changes(&mut at, input),
         StageKind::Rebalance => physical::rebalance(&mut at, input),

@@ -1,8 +1,9 @@
-//! `union others`: the rows of all, which have the same columns.
+//! `union others`: the rows of all, which have the same columns. With a table among them a table of all their rows.
 
-use millstream_runtime::graph::{Changelog, Expr, ExprKind, Operation, StreamType};
+use millstream_runtime::graph::{Changelog, Expr, ExprKind, Operation, Port, StreamType};
 
 use super::At;
+use crate::hir::NodeId;
 use crate::hir::attributes::Attributes;
 use crate::hir::errors::tables;
 use crate::hir::flow::Flow;
@@ -11,19 +12,10 @@ use crate::hir::types::casts::same_shape;
 use crate::syntax::ast::Name;
 
 pub fn lower<'a>(at: &mut At<'_, '_, 'a>, others: &'a [Name], input: Flow) -> Flow {
-    const WHY: &str = "rows of two tables could stand for the same key";
-    if input.is_table() {
-        at.report(tables::not_over_table("`union`", at.stage.span, WHY));
-    }
-    let mut inputs = vec![(input.node, input.port)];
-    let mut known = input;
-    known.unknown |= known.is_table();
+    let mut flows = Vec::with_capacity(others.len());
+    let mut known = input.clone();
     for name in others {
         let other = at.lowering.named(name);
-        if other.is_table() {
-            at.report(tables::not_over_table("`union`", name.span, WHY));
-            continue;
-        }
         if known.unknown || other.unknown {
             known.unknown = true;
             continue;
@@ -36,14 +28,46 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, others: &'a [Name], input: Flow) -> Fl
             known.ty.time = None;
         }
         known.not_null = known.not_null.intersection(&other.not_null).cloned().collect();
-        inputs.push(same_rows(at, &known, other));
+        flows.push(other);
     }
-    let output = StreamType { changelog: Changelog::Append, ..known.ty.clone() };
+    let table = input.is_table() || flows.iter().any(Flow::is_table);
+    let mut inputs = vec![(input.node, input.port)];
+    if table {
+        inputs = vec![as_table(at, (input.node, input.port), input.ty.clone())];
+        let cause = flows.iter().find_map(|flow| flow.table_cause.clone());
+        known.table_cause = known.table_cause.or(cause);
+    }
+    for other in flows {
+        let mut ty = other.ty.clone();
+        ty.schema = known.ty.schema.clone();
+        let rows = same_rows(at, &known, other);
+        inputs.push(if table { as_table(at, rows, ty) } else { rows });
+    }
+    // Rows of two tables can have the same key.
+    let changelog = if table { Changelog::Table { key: None } } else { Changelog::Append };
+    let output = StreamType { changelog, ..known.ty.clone() };
     at.add_over("union", Operation::Union, inputs, known, output)
 }
 
+/// The rows of a stream as changes; those of a table are.
+pub fn as_table(at: &mut At<'_, '_, '_>, rows: (NodeId, Port), ty: StreamType) -> (NodeId, Port) {
+    if ty.changelog != Changelog::Append {
+        return rows;
+    }
+    let node = at.lowering.add(NewNode {
+        place: at.place,
+        word: "inserts",
+        attributes: Attributes::default(),
+        operation: Operation::Inserts,
+        inputs: vec![rows],
+        output: StreamType { changelog: Changelog::Table { key: None }, ..ty },
+        span: at.stage.span,
+    });
+    (node, Port::Main)
+}
+
 /// What is different, if anything but the order of columns is.
-fn difference(first: &Flow, other: &Flow) -> Option<String> {
+pub fn difference(first: &Flow, other: &Flow) -> Option<String> {
     for field in first.fields() {
         match other.ty.schema.field(&field.name) {
             None => return Some(format!("it has no column `{}`", field.name)),
@@ -58,7 +82,7 @@ fn difference(first: &Flow, other: &Flow) -> Option<String> {
 }
 
 /// An input in exactly the form of the first: columns in its order, under its record's name.
-fn same_rows(at: &mut At<'_, '_, '_>, first: &Flow, other: Flow) -> (crate::hir::NodeId, millstream_runtime::graph::Port) {
+fn same_rows(at: &mut At<'_, '_, '_>, first: &Flow, other: Flow) -> (NodeId, Port) {
     if other.ty.schema == first.ty.schema {
         return (other.node, other.port);
     }
@@ -78,5 +102,5 @@ fn same_rows(at: &mut At<'_, '_, '_>, first: &Flow, other: Flow) -> (crate::hir:
         output: StreamType { schema: first.ty.schema.clone(), ..other.ty },
         span: at.stage.span,
     });
-    (node, millstream_runtime::graph::Port::Main)
+    (node, Port::Main)
 }

@@ -1,7 +1,8 @@
 //! Every expression of an operator, in one place, so that no pass forgets one.
 
 use millstream_runtime::graph::{
-    AggregateOperation, ConnectorOption, Exchange, Expr, JobEdge, Operation, OptionValue, Window, WindowTime,
+    AggregateOperation, ConnectorOption, Exchange, Expr, JobEdge, Operation, OptionValue, SortOperation, TopOperation, Window,
+    WindowTime,
 };
 
 /// Where an expression of an operator stands.
@@ -38,6 +39,10 @@ pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a E
             aggregate.output.iter().for_each(|(_, value)| visit(Scope::Group, value));
         }
         Operation::PartitionBy(keys) => keys.iter().for_each(|key| visit(Scope::Input, key)),
+        Operation::Top(top) => top_inputs(top, &mut |expr| visit(Scope::Input, expr)),
+        Operation::Sort(sort) => sort_inputs(sort, &mut |expr| visit(Scope::Input, expr)),
+        Operation::Combine(combine) => combine.keys.iter().for_each(|key| visit(Scope::Input, key)),
+        Operation::Inserts | Operation::KeyBy(_) => {}
         Operation::Union
         | Operation::Errors
         | Operation::Final
@@ -56,6 +61,20 @@ pub fn aggregate_inputs<'a>(aggregate: &'a AggregateOperation, visit: &mut dyn F
     for call in &aggregate.calls {
         call.args.iter().chain(&call.filter).for_each(&mut *visit);
     }
+}
+
+/// What a `top` evaluates per input row.
+pub fn top_inputs<'a>(top: &'a TopOperation, visit: &mut dyn FnMut(&'a Expr)) {
+    top.keys.iter().chain(top.order.iter().map(|key| &key.value)).for_each(&mut *visit);
+    if let Some(WindowTime::Event(time)) = top.window.as_ref().and_then(window_time) {
+        visit(time);
+    }
+}
+
+/// What a `sort` evaluates per input row.
+pub fn sort_inputs<'a>(sort: &'a SortOperation, visit: &mut dyn FnMut(&'a Expr)) {
+    visit(&sort.time);
+    sort.order.iter().for_each(|key| visit(&key.value));
 }
 
 /// What places rows in a window of time.
@@ -112,7 +131,21 @@ pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mu
             aggregate.output.iter_mut().for_each(|(_, value)| change(Scope::Group, value));
         }
         Operation::PartitionBy(keys) => keys.iter_mut().for_each(|key| change(Scope::Input, key)),
+        Operation::Top(top) => {
+            let order = top.order.iter_mut().map(|key| &mut key.value);
+            top.keys.iter_mut().chain(order).for_each(|expr| change(Scope::Input, expr));
+            if let Some(WindowTime::Event(time)) = top.window.as_mut().and_then(window_time_mut) {
+                change(Scope::Input, time);
+            }
+        }
+        Operation::Sort(sort) => {
+            change(Scope::Input, &mut sort.time);
+            sort.order.iter_mut().for_each(|key| change(Scope::Input, &mut key.value));
+        }
+        Operation::Combine(combine) => combine.keys.iter_mut().for_each(|key| change(Scope::Input, key)),
         Operation::Sink(_)
+        | Operation::Inserts
+        | Operation::KeyBy(_)
         | Operation::Union
         | Operation::Errors
         | Operation::Final

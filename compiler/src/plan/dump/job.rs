@@ -83,6 +83,9 @@ fn hints(hints: &Hints) -> String {
     if hints.no_chain {
         out.push_str(" @no_chain");
     }
+    if let Some(ttl) = hints.ttl {
+        let _ = write!(out, " @ttl({})", duration_text(ttl));
+    }
     out
 }
 

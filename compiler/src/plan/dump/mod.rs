@@ -5,6 +5,7 @@
 mod execution;
 mod job;
 pub mod operation;
+mod ranking;
 pub mod types;
 
 pub use execution::execution;

@@ -1,5 +1,6 @@
 //! One operator as lines of text.
 
+use super::ranking;
 use millstream_runtime::graph::text::{OptionList, duration_text};
 use millstream_runtime::graph::{
     AggregateCall, AggregateOperation, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr, Keep, Operation, Window,
@@ -34,6 +35,11 @@ pub fn lines(operation: &Operation) -> Vec<String> {
         Operation::Watermark(watermark) => vec![format!("watermark {} of {}", watermark.watermark, watermark.column)],
         Operation::Dedup(dedup) => vec![self::dedup(dedup)],
         Operation::Aggregate(aggregate) => self::aggregate(aggregate),
+        Operation::Top(top) => vec![ranking::top(top)],
+        Operation::Sort(sort) => vec![ranking::sort(sort)],
+        Operation::Combine(combine) => vec![ranking::combine(combine)],
+        Operation::Inserts => vec!["as a table of inserts".to_owned()],
+        Operation::KeyBy(key) => vec![format!("key by ({})", key.join(", "))],
         Operation::Final => vec!["final".to_owned()],
         Operation::Changes => vec!["changes".to_owned()],
         Operation::Rebalance => vec!["rebalance".to_owned()],
@@ -67,7 +73,7 @@ fn column((name, value): &(String, Expr)) -> String {
     }
 }
 
-fn list(exprs: &[Expr]) -> String {
+pub(super) fn list(exprs: &[Expr]) -> String {
     exprs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -88,7 +94,7 @@ fn dedup(dedup: &DedupOperation) -> String {
     out
 }
 
-fn emit(emit: Emit) -> &'static str {
+pub(super) fn emit(emit: Emit) -> &'static str {
     match emit {
         Emit::Append => "",
         Emit::Changes => ", emits changes",

@@ -5,7 +5,7 @@ use millstream_runtime::graph::{Changelog, Emit, Exchange, JobGraph, Operation, 
 use super::{Pass, rewire};
 use crate::plan::analysis::failure::Failure;
 
-/// An aggregate or `dedup` followed by `final` emits only its final rows, and the `final` goes: no change is made, sent and
+/// An aggregate, `dedup` or `top` followed by `final` emits only its final rows, and the `final` goes: no change is made, sent and
 /// undone. Filters and projections between that cannot fail then see only final rows.
 pub struct FuseFinal;
 
@@ -32,6 +32,7 @@ fn fuse(graph: &mut JobGraph, failure: &Failure, id: VertexId) -> bool {
         match &mut vertex.operation {
             Operation::Aggregate(aggregate) => aggregate.emit = Emit::Final,
             Operation::Dedup(dedup) => dedup.emit = Emit::Final,
+            Operation::Top(top) => top.emit = Emit::Final,
             _ => {}
         }
     }
@@ -59,6 +60,7 @@ fn path_to_maker(graph: &JobGraph, failure: &Failure, id: VertexId) -> Option<Ve
         match &graph.vertex(producer).operation {
             Operation::Aggregate(aggregate) => return (aggregate.emit == Emit::Changes).then_some(path),
             Operation::Dedup(dedup) => return (dedup.emit == Emit::Changes).then_some(path),
+            Operation::Top(top) => return (top.emit == Emit::Changes).then_some(path),
             Operation::Filter(condition) if !failure.can_fail(condition) => {}
             Operation::Project(columns) if !columns.iter().any(|(_, value)| failure.can_fail(value)) => {}
             _ => return None,

@@ -9,7 +9,7 @@ use millstream_runtime::graph::{
 
 use super::Pass;
 use super::route_errors::stream_of_errors;
-use crate::plan::analysis::exprs::{aggregate_inputs, edge_keys, for_each_mut};
+use crate::plan::analysis::exprs::{aggregate_inputs, edge_keys, for_each_mut, sort_inputs, top_inputs};
 use crate::plan::analysis::failure::Failure;
 use crate::plan::analysis::need::{Need, retype};
 
@@ -130,6 +130,24 @@ fn input_need(vertex: &JobVertex, own: &Need) -> Need {
             });
             aggregate_inputs(&pruned, &mut |expr| need.add_expr(expr));
         }
+        Operation::Top(top) => {
+            need = own.clone();
+            if let Some(rank) = &top.rank {
+                need = need.without(rank);
+            }
+            top_inputs(top, &mut |expr| need.add_expr(expr));
+        }
+        Operation::Sort(sort) => {
+            need = own.clone();
+            sort_inputs(sort, &mut |expr| need.add_expr(expr));
+        }
+        // Rows are compared by all their columns.
+        Operation::Combine(_) => need = Need::All,
+        Operation::KeyBy(key) => {
+            need = own.clone();
+            key.iter().for_each(|column| need.add(column, Need::All));
+        }
+        Operation::Inserts => need = own.clone(),
         Operation::Changes => need = own.clone().without("op"),
         Operation::Errors => {}
         Operation::Union | Operation::Final | Operation::Rebalance | Operation::Broadcast => need = own.clone(),
@@ -265,6 +283,15 @@ fn output_schema(vertex: &JobVertex, input: &Schema) -> Schema {
         Operation::Project(columns) => computed(columns),
         Operation::Aggregate(aggregate) => computed(&aggregate.output),
         Operation::Explode { name, .. } => with_own(input, old.fields.last().filter(|field| field.name == *name), false),
+        Operation::Top(top) => match &top.rank {
+            Some(rank) => with_own(input, old.field(rank), false),
+            None => input.clone(),
+        },
+        Operation::Combine(combine) => {
+            let mut schema = input.clone();
+            schema.fields.retain(|field| combine.side.as_ref() != Some(&field.name));
+            schema
+        }
         Operation::Changes => with_own(input, old.field("op"), true),
         Operation::Sink(_) | Operation::Errors => old.clone(),
         _ => input.clone(),

@@ -118,7 +118,15 @@ fn check_output(graph: &JobGraph, id: VertexId, problems: &mut Vec<String>) {
     let computed = match &vertex.operation {
         Operation::Project(columns) => columns,
         Operation::Aggregate(aggregate) => &aggregate.output,
-        Operation::Filter(_) | Operation::Dedup(_) | Operation::Final | Operation::Watermark(_) => {
+        Operation::Top(top) if top.rank.is_some() => return,
+        Operation::Filter(_)
+        | Operation::Dedup(_)
+        | Operation::Top(_)
+        | Operation::Sort(_)
+        | Operation::Inserts
+        | Operation::KeyBy(_)
+        | Operation::Final
+        | Operation::Watermark(_) => {
             let input = graph.inputs(id).first().map(|(producer, edge)| &graph.output_type(*producer, edge.port).schema.fields);
             if input != Some(&vertex.output.schema.fields) {
                 problems.push(format!("its rows {} are not those of its input", vertex.output.schema));

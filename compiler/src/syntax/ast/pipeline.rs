@@ -43,6 +43,18 @@ pub enum StageKind {
     },
     /// `aggregate by a over tumbling(1h) allow 30s late late into x { .. }`
     Aggregate(Aggregate),
+    /// `top 10 by price desc per auction`
+    Top(Top),
+    /// `sort by placed_at, id desc`
+    Sort(Vec<OrderKey>),
+    /// `intersect others`, `except all others`
+    Combine {
+        how: Combine,
+        /// The word `all`: rows count as often as they come.
+        all: Option<Span>,
+        others: Vec<Name>,
+    },
+    Distinct,
     Final,
     Changes,
     Rebalance,
@@ -56,6 +68,33 @@ pub enum StageKind {
 pub enum Keep {
     First,
     Last,
+}
+
+/// `top 10 by price desc per auction over tumbling(1m) with ties with rank as r`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Top {
+    pub count: Expr,
+    pub by: Vec<OrderKey>,
+    pub per: Vec<Expr>,
+    pub over: Option<Over>,
+    pub ties: Option<Span>,
+    pub rank: Option<Name>,
+}
+
+/// `price desc`
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderKey {
+    pub value: Expr,
+    pub descending: bool,
+}
+
+/// How rows of several streams are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// Those that all have.
+    Intersect,
+    /// Those that only the first has.
+    Except,
 }
 
 /// One entry of `select { .. }` and of an aggregate's block.

@@ -9,6 +9,7 @@ mod item;
 mod literal;
 mod options;
 mod pipeline;
+mod ranking;
 mod select;
 mod stage;
 mod ty;

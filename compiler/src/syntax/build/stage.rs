@@ -20,6 +20,11 @@ impl Builder<'_> {
             Rule::union_stage => StageKind::Union(self.names(inner)),
             Rule::dedup_stage => self.dedup(inner),
             Rule::aggregate_stage => self.aggregate(inner, span),
+            Rule::top_stage => self.top(inner, span),
+            Rule::sort_stage => StageKind::Sort(self.first_order_keys(inner)),
+            Rule::intersect_stage => self.combine(inner, Combine::Intersect),
+            Rule::except_stage => self.combine(inner, Combine::Except),
+            Rule::distinct_stage => StageKind::Distinct,
             Rule::final_stage => StageKind::Final,
             Rule::changes_stage => StageKind::Changes,
             Rule::rebalance_stage => StageKind::Rebalance,
@@ -128,7 +133,7 @@ impl Builder<'_> {
     }
 
     /// `over tumbling(1d) processing_time`
-    fn over(&mut self, pair: Pair<'_, Rule>, span: Span) -> Option<Over> {
+    pub fn over(&mut self, pair: Pair<'_, Rule>, span: Span) -> Option<Over> {
         let (mut window, mut processing_time) = (None, None);
         for inner in pair.into_inner() {
             match inner.as_rule() {
@@ -162,7 +167,7 @@ impl Builder<'_> {
     }
 
     /// Keys without names.
-    fn plain_keys(&mut self, pair: Pair<'_, Rule>) -> Vec<Expr> {
+    pub fn plain_keys(&mut self, pair: Pair<'_, Rule>) -> Vec<Expr> {
         let keys = self.by_keys(pair);
         for name in keys.iter().filter_map(|(name, _)| name.as_ref()) {
             self.report(errors::named_key(name.span));

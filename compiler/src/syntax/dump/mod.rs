@@ -4,6 +4,7 @@
 //! every pair of parentheses written out, so that precedence shows. No places, so that moved lines change nothing.
 
 mod expr;
+mod ranking;
 
 use std::fmt::Write;
 
@@ -177,6 +178,10 @@ impl Out {
                 self.line(format!("| dedup by ({}){keep}{within}", by.join(", ")));
             }
             StageKind::Aggregate(aggregate) => self.aggregate(aggregate),
+            StageKind::Top(top) => self.line(ranking::top(top)),
+            StageKind::Sort(keys) => self.line(format!("| sort by {}", ranking::order(keys))),
+            StageKind::Combine { how, all, others } => self.line(ranking::combine(*how, all.is_some(), others)),
+            StageKind::Distinct => self.line("| distinct"),
             StageKind::Final => self.line("| final"),
             StageKind::Changes => self.line("| changes"),
             StageKind::Rebalance => self.line("| rebalance"),
@@ -198,8 +203,7 @@ impl Out {
             let _ = write!(head, " by ({})", aggregate.by.iter().map(key).collect::<Vec<_>>().join(", "));
         }
         if let Some(over) = &aggregate.over {
-            let processing_time = if over.processing_time.is_some() { " processing_time" } else { "" };
-            let _ = write!(head, " over {}{processing_time}", expr::call(&over.window));
+            head.push_str(&ranking::over(over));
         }
         if let Some(allow) = &aggregate.allow_late {
             let _ = write!(head, " allow {} late", expr(allow));

@@ -16,6 +16,7 @@ fn graph() -> JobGraph {
         buffer_timeout: 0,
         on_error: ErrorPolicy::Fail,
         restart: RestartSettings::Default,
+        ttl: None,
     };
     JobGraph::new(settings, Vec::new(), Vec::new())
 }

@@ -1,0 +1,36 @@
+//! `sort by placed_at`: rows in the order of event time, as far as the watermark has come.
+
+use millstream_runtime::graph::{Operation, SortKey, SortOperation};
+
+use super::At;
+use super::top::order;
+use super::window::event_time;
+use crate::hir::errors::{tables, time};
+use crate::hir::flow::Flow;
+use crate::hir::types::casts::plain_column;
+use crate::syntax::ast::OrderKey;
+
+pub fn lower<'a>(at: &mut At<'_, '_, 'a>, keys: &'a [OrderKey], input: Flow) -> Flow {
+    if input.is_table() {
+        at.report(tables::not_over_table("`sort`", at.stage.span, "rows that change have no place in an order of time"));
+    }
+    let order = order(at, keys, &input);
+    let time = event_time(&at.lowering.cx, &input, at.stage.span);
+    let unsure = input.unknown || input.is_table();
+    let (Some((first, rest)), Some(time)) = (order.split_first(), time) else {
+        if !unsure {
+            at.report(time::no_time_column(at.stage.span, &input.name, &input.timestamps(), input.time_dropped));
+        }
+        return Flow::broken(&input.name);
+    };
+    let column = input.ty.time.as_ref().map(|time| time.column.as_str());
+    if !unsure
+        && let Some(written) = keys.first()
+        && (plain_column(&first.value) != column || first.descending)
+    {
+        at.report(time::sort_not_by_time(written.value.span, column.unwrap_or_default(), first.descending));
+    }
+    let output = input.ty.clone();
+    let operation = SortOperation { time, order: rest.iter().map(SortKey::clone).collect() };
+    at.add("sort", Operation::Sort(operation), input, output)
+}

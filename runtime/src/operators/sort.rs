@@ -1,0 +1,110 @@
+//! `sort by time, ..`: rows in the order of event time, each when the watermark has reached it.
+//!
+//! State: time → the rows of that time in order. All rows come to one subtask, so the key groups of times are all there.
+//! A row that comes behind the watermark is late: it has no place any more, is dropped and counted.
+
+use std::marker::PhantomData;
+
+use crate::error::JobError;
+use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
+use crate::record::Key;
+use crate::state::{KeyedState, Place, State};
+use crate::time::{DueQueue, Progress, Watermark};
+use crate::value::{EvalError, Timestamp};
+
+/// Emits rows in order of time, then of a further key, then of arrival.
+pub struct Sort<T, S, TimeOf, OrderOf> {
+    time_of: TimeOf,
+    order_of: OrderOf,
+    state: KeyedState<i64, Vec<(S, T)>>,
+    times: DueQueue<i64>,
+    progress: Progress,
+    late: u64,
+    row: PhantomData<fn(T)>,
+}
+
+impl<T, S, TimeOf, OrderOf> Sort<T, S, TimeOf, OrderOf>
+where
+    T: Clone + State + Send + Sync + 'static,
+    S: Key,
+    TimeOf: Fn(&T) -> Result<Timestamp, EvalError>,
+    OrderOf: Fn(&T) -> Result<S, EvalError>,
+{
+    /// By this time, and rows of equal times by this order.
+    pub fn new(time_of: TimeOf, order_of: OrderOf) -> Self {
+        let state = KeyedState::new("rows");
+        let (times, progress) = (DueQueue::default(), Progress::default());
+        Sort { time_of, order_of, state, times, progress, late: 0, row: PhantomData }
+    }
+
+    fn release(&mut self, watermark: i64, out: &mut impl Collector<T>) -> Result<(), JobError> {
+        while let Some((_, slot, time)) = self.times.pop(watermark) {
+            let Place::Occupied(place) = self.state.place(slot, &time) else { continue };
+            let (_, rows) = place.remove();
+            rows.into_iter().try_for_each(|(_, row)| out.emit(row))?;
+        }
+        Ok(())
+    }
+}
+
+impl<T, S, TimeOf, OrderOf> Operator<T> for Sort<T, S, TimeOf, OrderOf>
+where
+    T: Clone + State + Send + Sync + 'static,
+    S: Key,
+    TimeOf: Fn(&T) -> Result<Timestamp, EvalError> + Send,
+    OrderOf: Fn(&T) -> Result<S, EvalError> + Send,
+{
+    type Out = T;
+
+    fn open(&mut self, context: &OperatorContext) {
+        self.state.open(context);
+    }
+
+    #[inline]
+    fn process(&mut self, row: T, _out: &mut impl Collector<T>) -> Result<(), Failure> {
+        let time = (self.time_of)(&row)?.0;
+        if time <= self.progress.watermark() {
+            self.late += 1;
+            return Ok(());
+        }
+        let order = (self.order_of)(&row)?;
+        let slot = self.state.slot(&time)?;
+        match self.state.place(slot, &time) {
+            Place::Occupied(mut place) => {
+                let rows = place.value();
+                let at = rows.partition_point(|(other, _)| *other <= order);
+                rows.insert(at, (order, row));
+            }
+            Place::Vacant(place) => {
+                place.insert(time, vec![(order, row)]);
+                self.times.push(time, slot, time);
+            }
+        }
+        Ok(())
+    }
+
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
+        self.progress.advance(watermark);
+        self.release(watermark.0, out)?;
+        Ok(Some(watermark))
+    }
+
+    fn finish(&mut self, out: &mut impl Collector<T>) -> Result<(), Failure> {
+        self.release(i64::MAX, out)?;
+        Ok(())
+    }
+
+    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+        self.state.snapshot(&self.progress, snapshot);
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        let times = &mut self.times;
+        self.state.restore(state, &mut self.progress, |slot, time, _| times.push(*time, slot, *time))
+    }
+
+    fn report(&self, report: &mut OperatorReport) {
+        report.late += self.late;
+    }
+}
