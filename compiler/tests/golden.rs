@@ -27,6 +27,7 @@ cases! {
     late_rows
     nested_records
     physical
+    ranking
     two_streams
     windows
 }

@@ -47,7 +47,7 @@ macro_rules! nexmark_queries {
     };
 }
 
-nexmark_queries! { q0 q1 q2 q10 q11 q14 q15 q16 q17 q18 q19 q21 q22 }
+nexmark_queries! { q0 q1 q2 q5 q10 q11 q14 q15 q16 q17 q18 q19 q21 q22 }
 
 /// By the clock on the wall, so only the totals are fixed: every bid is in one window.
 #[test]

@@ -31,7 +31,7 @@ pub static PAGES: &[Page] = pages![
     // Time and windows.
     "E0401" "E0402" "E0403" "E0404" "E0405" "E0406" "E0407" "E0408" "E0409" "E0410" "E0411"
     // Keys, state, tables.
-    "E0501" "E0502" "E0503" "E0504" "E0505" "E0506" "E0507" "E0508" "E0509" "E0510" "E0511" "E0512"
+    "E0501" "E0502" "E0503" "E0504" "E0506" "E0507" "E0508" "E0509" "E0510" "E0511" "E0512"
     "E0513"
     // Connectors and delivery.
     "E0601" "E0602" "E0603" "E0604" "E0605" "E0606" "E0607" "E0608" "E0609" "E0610" "E0611" "E0612"
@@ -41,7 +41,7 @@ pub static PAGES: &[Page] = pages![
     // Generated code and build.
     "E0901" "E0902" "E0903" "E0904"
     // Warnings.
-    "W0201" "W0202" "W0301"
+    "W0201" "W0202" "W0301" "W0501"
 ];
 
 /// The page of a code, in any case: `e0203`.

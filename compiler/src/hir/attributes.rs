@@ -33,13 +33,15 @@ pub fn operator(cx: &mut Context<'_>, attributes: &[Attribute], place: &str) -> 
                 known.hints.parallelism = Some(*count as u32);
             }
             ("ttl", [Expr { kind: ExprKind::Duration(time @ 1..), .. }]) => known.hints.ttl = Some(*time),
+            // Like a time that never comes.
+            ("ttl", [Expr { kind: ExprKind::Name(never), .. }]) if never == "never" => known.hints.ttl = Some(i64::MAX),
             (name, _) => {
                 let usage = match name {
                     "no_chain" => "`@no_chain`",
                     "id" => "`@id(\"name\")`",
                     "slot_group" => "`@slot_group(\"name\")`",
                     "parallelism" => "`@parallelism(4)`, 1 to 32768",
-                    "ttl" => "`@ttl(1d)`, a time of more than zero",
+                    "ttl" => "`@ttl(1d)`, a time of more than zero, or `@ttl(never)`",
                     _ => {
                         cx.report(names::unknown_attribute(&attribute.name, OPERATOR, place));
                         continue;

@@ -12,7 +12,7 @@ use super::errors::names;
 use super::flow::Flow;
 use super::program::{Node, NodeId, Program};
 use super::resolve::order::order;
-use super::{connectors, definitions, settings, stages, usage};
+use super::{connectors, definitions, growth, settings, stages, usage};
 use crate::diagnostics::Diagnostics;
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::ast::{self, Name, Pipeline, StageKind};
@@ -30,8 +30,15 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
         functions: HashMap::new(),
         used_params: HashSet::new(),
     };
-    let mut lowering =
-        Lowering { cx, nodes: Vec::new(), flows: HashMap::new(), uids: HashMap::new(), ttl: None, ordinals: HashMap::new() };
+    let mut lowering = Lowering {
+        cx,
+        nodes: Vec::new(),
+        spans: Vec::new(),
+        flows: HashMap::new(),
+        uids: HashMap::new(),
+        ttl: None,
+        ordinals: HashMap::new(),
+    };
     definitions::records(&mut lowering.cx);
     let params = definitions::params(&mut lowering.cx);
     let functions = definitions::functions(&mut lowering.cx);
@@ -40,6 +47,8 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
     lowering.streams();
     if !lowering.cx.diags.has_errors() && lowering.cx.items.broken.is_empty() {
         usage::report(&mut lowering.cx);
+        let growing = growth::growing(&lowering.nodes, &lowering.spans);
+        lowering.cx.diags.extend(growing);
     }
     (Program { settings, params, functions, nodes: lowering.nodes }, lowering.cx.diags)
 }
@@ -48,6 +57,8 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
 pub struct Lowering<'a> {
     pub cx: Context<'a>,
     nodes: Vec<Node>,
+    /// Where each node stands in the text.
+    spans: Vec<Span>,
     flows: HashMap<&'a str, Flow>,
     /// Where each uid was given, to keep them apart.
     uids: HashMap<String, Span>,
@@ -237,10 +248,11 @@ impl<'a> Lowering<'a> {
             parallelism: own.parallelism.or(new.place.hints.parallelism),
             slot_group: own.slot_group.or_else(|| new.place.hints.slot_group.clone()),
             no_chain: own.no_chain || new.place.hints.no_chain,
-            ttl: own.ttl.or(new.place.hints.ttl).or(self.ttl),
+            ttl: own.ttl.or(new.place.hints.ttl).or(self.ttl).filter(|_| growth::keeps_keys(&new.operation)),
         };
         let id = NodeId(self.nodes.len() as u32);
         let origin = self.cx.origin(new.span);
+        self.spans.push(new.span);
         self.nodes.push(Node { id, uid, name, operation: new.operation, inputs: new.inputs, output: new.output, hints, origin });
         id
     }

@@ -11,6 +11,7 @@ mod definitions;
 pub mod dump;
 pub mod errors;
 mod flow;
+mod growth;
 mod lower;
 pub mod program;
 mod resolve;

@@ -99,6 +99,7 @@ impl Builder<'_> {
             hints.parallelism = match required_keys(&node.operation) {
                 Some(keys) => keys.is_empty().then_some(1),
                 None if matches!(node.operation, Operation::Final) && self.has_no_key(inputs) => Some(1),
+                None if matches!(node.operation, Operation::KeyBy(_)) => None,
                 None => self.inherited_parallelism(&node.operation, inputs),
             };
         }
@@ -140,6 +141,12 @@ impl Builder<'_> {
         let Changelog::Table { key: Some(key) } = &rows.changelog else { return false };
         loop {
             let operation = &self.graph.vertex(vertex).operation;
+            // Only the one row of `top 1` is told apart by what the ranking is per.
+            if let Operation::Top(top) = operation
+                && (top.count != 1 || top.ties || top.rank.is_some())
+            {
+                return false;
+            }
             if let Some(keys) = required_keys(operation) {
                 return keys.len() == key.len();
             }
@@ -156,6 +163,9 @@ impl Builder<'_> {
         }
         let producer = self.graph.vertex(input.producer);
         let rows = self.graph.output_type(input.producer, input.port);
+        if let Operation::KeyBy(key) = operation {
+            return Exchange::Hash(columns(key, rows));
+        }
         if matches!(rows.changelog, Changelog::Append) {
             return input.hint.clone().unwrap_or(Exchange::Forward);
         }
@@ -202,15 +212,17 @@ fn required_keys(operation: &Operation) -> Option<Vec<Expr>> {
 fn row_key(rows: &StreamType) -> Vec<Expr> {
     let fields = rows.schema.fields.iter();
     match &rows.changelog {
-        Changelog::Table { key: Some(key) } => key
-            .iter()
-            .filter_map(|column| rows.schema.field(column))
-            .map(|field| Expr::column(field.name.clone(), field.ty.clone()))
-            .collect(),
+        Changelog::Table { key: Some(key) } => columns(key, rows),
         _ => {
             fields.filter(|field| field.ty.is_ordered()).map(|field| Expr::column(field.name.clone(), field.ty.clone())).collect()
         }
     }
+}
+
+/// Columns by their names.
+fn columns(names: &[String], rows: &StreamType) -> Vec<Expr> {
+    let fields = names.iter().filter_map(|column| rows.schema.field(column));
+    fields.map(|field| Expr::column(field.name.clone(), field.ty.clone())).collect()
 }
 
 /// Whether changes of one row always have equal values of these expressions: they read only columns of the key.

@@ -8,7 +8,7 @@ pub static SPEC: AggregateSpec = AggregateSpec {
     signature: "approx_count_distinct(value: O) -> int64",
     never_null: true,
     accumulator: "ApproxCountDistinct",
-    retractable: false,
+    over_table: "CountDistinctOverTable",
     doc: "About how many distinct values there are, in at most 4 KB whatever their number.\n\nExact up to 256 values, then within about 2 percent \
         (HyperLogLog with 4,096 registers). For the exact number use `count(distinct value)`.",
 };

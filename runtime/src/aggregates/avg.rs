@@ -8,7 +8,7 @@ pub static SPEC: AggregateSpec = AggregateSpec {
     signature: "avg(value: N) -> N",
     never_null: false,
     accumulator: "Avg",
-    retractable: true,
+    over_table: "Avg",
     doc: "The mean of the values.\n\nOf integers and floats a float64, of decimals a decimal(38, s) with at least 6 fraction digits, rounded half up. Integers and \
         decimals are summed exactly before the one division.",
 };

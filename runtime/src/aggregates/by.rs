@@ -8,7 +8,7 @@ pub static MIN_BY: AggregateSpec = AggregateSpec {
     signature: "min_by(value: T, by: O) -> T",
     never_null: false,
     accumulator: "MinBy",
-    retractable: false,
+    over_table: "MinByOverTable",
     doc: "The value of the row in which `by` is smallest; of several the first. Rows in which either is null do not count.",
 };
 
@@ -18,7 +18,7 @@ pub static MAX_BY: AggregateSpec = AggregateSpec {
     signature: "max_by(value: T, by: O) -> T",
     never_null: false,
     accumulator: "MaxBy",
-    retractable: false,
+    over_table: "MaxByOverTable",
     doc: "The value of the row in which `by` is greatest; of several the first. Rows in which either is null do not count.",
 };
 

@@ -8,7 +8,7 @@ pub static LIST: AggregateSpec = AggregateSpec {
     signature: "list(value: T) -> list<T>",
     never_null: true,
     accumulator: "List",
-    retractable: false,
+    over_table: "ListOverTable",
     doc: "All values in a list, in the order in which they came. An empty list where nothing counted.",
 };
 
@@ -18,7 +18,7 @@ pub static SET: AggregateSpec = AggregateSpec {
     signature: "set(value: O) -> list<O>",
     never_null: true,
     accumulator: "Set",
-    retractable: true,
+    over_table: "Set",
     doc: "All distinct values in a list, in ascending order. An empty list where nothing counted.",
 };
 

@@ -8,7 +8,7 @@ pub static SPEC: AggregateSpec = AggregateSpec {
     signature: "count(value?: T) -> int64",
     never_null: true,
     accumulator: "Count",
-    retractable: true,
+    over_table: "Count",
     doc: "The number of rows, or of rows in which the value is not null.",
 };
 

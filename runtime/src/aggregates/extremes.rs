@@ -8,7 +8,7 @@ pub static MIN: AggregateSpec = AggregateSpec {
     signature: "min(value: O) -> O",
     never_null: false,
     accumulator: "Min",
-    retractable: false,
+    over_table: "MinOverTable",
     doc: "The smallest value. NaN is greater than every number.",
 };
 
@@ -18,7 +18,7 @@ pub static MAX: AggregateSpec = AggregateSpec {
     signature: "max(value: O) -> O",
     never_null: false,
     accumulator: "Max",
-    retractable: false,
+    over_table: "MaxOverTable",
     doc: "The greatest value. NaN is greater than every number.",
 };
 

@@ -8,7 +8,7 @@ pub static FIRST: AggregateSpec = AggregateSpec {
     signature: "first(value: T) -> T",
     never_null: false,
     accumulator: "First",
-    retractable: false,
+    over_table: "FirstOverTable",
     doc: "The value that came first, by arrival. For the value of the earliest row use `min_by(value, time)`.",
 };
 
@@ -18,7 +18,7 @@ pub static LAST: AggregateSpec = AggregateSpec {
     signature: "last(value: T) -> T",
     never_null: false,
     accumulator: "Last",
-    retractable: false,
+    over_table: "LastOverTable",
     doc: "The value that came last, by arrival. For the value of the latest row use `max_by(value, time)`.",
 };
 

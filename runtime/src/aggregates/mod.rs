@@ -6,6 +6,8 @@
 #[cfg(feature = "engine")]
 mod accumulator;
 mod approx_count_distinct;
+#[cfg(feature = "engine")]
+mod arrivals;
 mod avg;
 mod by;
 mod collect;
@@ -14,6 +16,8 @@ mod count;
 mod distinct;
 mod extremes;
 mod first_last;
+#[cfg(feature = "engine")]
+mod over_tables;
 mod percentile;
 mod sum;
 mod variance;
@@ -29,6 +33,10 @@ pub use self::{
     distinct::Distinct,
     extremes::{Max, Min},
     first_last::{First, Last},
+    over_tables::{
+        CountDistinctOverTable, FirstOverTable, LastOverTable, ListOverTable, MaxByOverTable, MaxOverTable, MinByOverTable,
+        MinOverTable,
+    },
     percentile::Percentile,
     sum::{Sum, Summable},
     variance::{StdDev, ToFloat, Variance},
@@ -46,8 +54,8 @@ pub struct AggregateSpec {
     pub never_null: bool,
     /// The accumulator type in `millstream::aggregates`, generic over the types of its arguments where it has any: `Max`.
     pub accumulator: &'static str,
-    /// Whether rows can be taken back (needed over tables).
-    pub retractable: bool,
+    /// The accumulator over tables, where rows can be taken back.
+    pub over_table: &'static str,
     /// One sentence, then details.
     pub doc: &'static str,
 }

@@ -8,7 +8,7 @@ pub static SPEC: AggregateSpec = AggregateSpec {
     signature: "percentile(value: N, fraction: float64) -> float64",
     never_null: false,
     accumulator: "Percentile",
-    retractable: true,
+    over_table: "Percentile",
     doc: "The value below which this fraction of the values lies: `percentile(x, 0.5)` is the median.\n\nExact, between two values in proportion (as `percentile_cont` in \
         SQL). Keeps all values. The fraction, from 0 to 1, is that of the first row.",
 };

@@ -8,7 +8,7 @@ pub static SPEC: AggregateSpec = AggregateSpec {
     signature: "sum(value: N) -> N",
     never_null: false,
     accumulator: "Sum",
-    retractable: true,
+    over_table: "Sum",
     doc: "The sum of the values.\n\nOf integers an int64, of decimals a decimal(38, s), of floats a float64. Integers and decimals are summed exactly, in 128 \
         bits; a sum that does not fit its type when it is read is an error. Floats are summed with compensation, so that the \
         result hardly depends on the order.",

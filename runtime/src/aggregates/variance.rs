@@ -8,7 +8,7 @@ pub static STDDEV: AggregateSpec = AggregateSpec {
     signature: "stddev(value: N) -> float64?",
     never_null: false,
     accumulator: "StdDev",
-    retractable: true,
+    over_table: "StdDev",
     doc: "The standard deviation of the values as a sample (n - 1). Null for fewer than two values.",
 };
 
@@ -18,7 +18,7 @@ pub static VARIANCE: AggregateSpec = AggregateSpec {
     signature: "variance(value: N) -> float64?",
     never_null: false,
     accumulator: "Variance",
-    retractable: true,
+    over_table: "Variance",
     doc: "The variance of the values as a sample (n - 1). Null for fewer than two values.",
 };
 

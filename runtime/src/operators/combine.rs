@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use super::{OverChanges, OverRows};
+use super::{OverChanges, OverRows, Ttl};
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, Key};
@@ -48,6 +48,7 @@ struct Counts<T, U, K, KeyOf, SideOf, Make> {
     side_of: SideOf,
     make: Make,
     state: KeyedState<K, (U, (u64, u64))>,
+    ttl: Ttl<K>,
     stray: u64,
     row: PhantomData<fn(T)>,
 }
@@ -62,7 +63,7 @@ where
 {
     fn new(rule: Rule, key_of: KeyOf, side_of: SideOf, make: Make) -> Self {
         let state = KeyedState::new("counts");
-        Counts { rule, key_of, side_of, make, state, stray: 0, row: PhantomData }
+        Counts { rule, key_of, side_of, make, state, ttl: Ttl::default(), stray: 0, row: PhantomData }
     }
 
     /// Counts a row. Some: whether it is to be added to the result, or taken back.
@@ -70,6 +71,7 @@ where
         let key = (self.key_of)(&row)?;
         let second = (self.side_of)(&row);
         let slot = self.state.slot(&key)?;
+        self.ttl.touch(slot, &key);
         let (before, after, made) = match self.state.place(slot, &key) {
             Place::Occupied(mut place) => {
                 let (made, counts) = place.value();
@@ -128,6 +130,12 @@ macro_rules! constructor {
             pub fn $new(rule: Rule, key_of: KeyOf, side_of: SideOf, make: Make) -> Self {
                 $name { counts: Counts::new(rule, key_of, side_of, make) $(, $field: PhantomData)? }
             }
+
+            /// Forgets rows so many microseconds of the clock after they last came or went.
+            pub fn ttl(mut self, micros: i64) -> Self {
+                self.counts.ttl = Ttl::after(micros);
+                self
+            }
         }
     };
 }
@@ -149,6 +157,7 @@ macro_rules! operator {
 
             fn open(&mut self, context: &OperatorContext) {
                 self.counts.state.open(context);
+                self.counts.ttl.open(context);
             }
 
             #[inline]
@@ -159,17 +168,30 @@ macro_rules! operator {
                 Ok(())
             }
 
+            fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<$out>) -> Result<(), Failure> {
+                let Counts { state, ttl, .. } = &mut self.counts;
+                ttl.advance(now, |slot, key| state.forget(slot, key));
+                Ok(())
+            }
+
+            fn next_processing_time(&self) -> Option<i64> {
+                self.counts.ttl.next()
+            }
+
             fn finish(&mut self, _out: &mut impl Collector<$out>) -> Result<(), Failure> {
                 self.counts.state.clear();
+                self.counts.ttl.clear();
                 Ok(())
             }
 
             fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
                 self.counts.state.snapshot(&Progress::default(), snapshot);
+                self.counts.ttl.snapshot(snapshot);
                 Ok(())
             }
 
             fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+                self.counts.ttl.restore(state)?;
                 self.counts.state.restore(state, &mut Progress::default(), |_, _, _| {})
             }
 

@@ -6,6 +6,7 @@
 //! With `within` a key is forgotten that long after the time of its row: a row that comes later is a new one, and the old
 //! one stands for good.
 
+use super::Ttl;
 use crate::error::JobError;
 use crate::graph::Keep;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
@@ -24,6 +25,14 @@ pub struct DedupTable<T, K, KeyOf, TimeOf> {
     rows: Rows<T, K, KeyOf, TimeOf>,
 }
 
+impl<T, K: Key, KeyOf, TimeOf> DedupTable<T, K, KeyOf, TimeOf> {
+    /// Forgets keys so many microseconds of the clock after their last row.
+    pub fn ttl(mut self, micros: i64) -> Self {
+        self.rows.ttl = Ttl::after(micros);
+        self
+    }
+}
+
 /// Keeps one row per key and emits each when it stands for good: at the end of the input, or when its key is forgotten.
 pub struct DedupFinal<T, K, KeyOf, TimeOf> {
     rows: Rows<T, K, KeyOf, TimeOf>,
@@ -37,6 +46,7 @@ struct Rows<T, K, KeyOf, TimeOf> {
     state: KeyedState<K, (i64, T)>,
     /// When keys are forgotten.
     timers: DueQueue<K>,
+    ttl: Ttl<K>,
 }
 
 /// What a row did.
@@ -73,6 +83,7 @@ where
         let key = (self.key_of)(look(&row))?;
         let time = (self.time_of)(look(&row))?.0;
         let slot = self.state.slot(&key)?;
+        self.ttl.touch(slot, &key);
         match self.state.place(slot, &key) {
             Place::Occupied(mut place) => {
                 let kept = place.value();
@@ -150,7 +161,7 @@ macro_rules! constructors {
             /// Keeps this row of each key.
             pub fn new(keep: Keep, key_of: KeyOf, time_of: TimeOf) -> Self {
                 let (state, timers) = (KeyedState::new("rows"), DueQueue::default());
-                $name { rows: Rows { keep, key_of, time_of, within: None, state, timers } }
+                $name { rows: Rows { keep, key_of, time_of, within: None, state, timers, ttl: Ttl::default() } }
             }
 
             /// Forgets a key this many microseconds of event time after the time of its row.
@@ -176,6 +187,7 @@ where
 
     fn open(&mut self, context: &OperatorContext) {
         self.rows.state.open(context);
+        self.rows.ttl.open(context);
     }
 
     #[inline]
@@ -196,17 +208,30 @@ where
         Ok(Some(watermark))
     }
 
+    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<T>>) -> Result<(), Failure> {
+        let Rows { state, ttl, .. } = &mut self.rows;
+        ttl.advance(now, |slot, key| state.forget(slot, key));
+        Ok(())
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        self.rows.ttl.next()
+    }
+
     fn finish(&mut self, _out: &mut impl Collector<Change<T>>) -> Result<(), Failure> {
         self.rows.state.clear();
+        self.rows.ttl.clear();
         Ok(())
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
         self.rows.state.snapshot(&Progress::default(), snapshot);
+        self.rows.ttl.snapshot(snapshot);
         Ok(())
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        self.rows.ttl.restore(state)?;
         self.rows.restore(state)
     }
 }

@@ -3,6 +3,7 @@
 //! State: key → time of its first row. With `within` a key is forgotten that long after the time of its first row, and a
 //! later row is a first one again.
 
+use super::Ttl;
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
 use crate::record::Key;
@@ -18,6 +19,7 @@ pub struct KeepFirst<K, KeyOf, TimeOf> {
     /// The time of the first row of each key.
     state: KeyedState<K, i64>,
     timers: DueQueue<K>,
+    ttl: Ttl<K>,
 }
 
 impl<K: Key, KeyOf, TimeOf> KeepFirst<K, KeyOf, TimeOf> {
@@ -27,12 +29,25 @@ impl<K: Key, KeyOf, TimeOf> KeepFirst<K, KeyOf, TimeOf> {
         KeyOf: Fn(&T) -> Result<K, EvalError>,
         TimeOf: Fn(&T) -> Result<Timestamp, EvalError>,
     {
-        KeepFirst { key_of, time_of, within: None, state: KeyedState::new("keys"), timers: DueQueue::default() }
+        KeepFirst {
+            key_of,
+            time_of,
+            within: None,
+            state: KeyedState::new("keys"),
+            timers: DueQueue::default(),
+            ttl: Ttl::default(),
+        }
     }
 
     /// Forgets a key this many microseconds of event time after its first row.
     pub fn within(mut self, micros: i64) -> Self {
         self.within = Some(micros.max(0));
+        self
+    }
+
+    /// Forgets a key so many microseconds of the clock after its last row.
+    pub fn ttl(mut self, micros: i64) -> Self {
+        self.ttl = Ttl::after(micros);
         self
     }
 }
@@ -48,6 +63,7 @@ where
 
     fn open(&mut self, context: &OperatorContext) {
         self.state.open(context);
+        self.ttl.open(context);
     }
 
     #[inline]
@@ -55,6 +71,7 @@ where
         let key = (self.key_of)(&row)?;
         let time = (self.time_of)(&row)?.0;
         let slot = self.state.slot(&key)?;
+        self.ttl.touch(slot, &key);
         match self.state.place(slot, &key) {
             Place::Occupied(mut place) => {
                 let first = place.value();
@@ -91,12 +108,24 @@ where
         Ok(Some(watermark))
     }
 
+    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<T>) -> Result<(), Failure> {
+        let state = &mut self.state;
+        self.ttl.advance(now, |slot, key| state.forget(slot, key));
+        Ok(())
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        self.ttl.next()
+    }
+
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
         self.state.snapshot(&Progress::default(), snapshot);
+        self.ttl.snapshot(snapshot);
         Ok(())
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        self.ttl.restore(state)?;
         let (timers, within) = (&mut self.timers, self.within);
         self.state.restore(state, &mut Progress::default(), |slot, key, time| {
             if let Some(within) = within {

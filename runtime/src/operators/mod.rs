@@ -21,6 +21,7 @@ mod sort;
 mod table_aggregate;
 mod top;
 mod top_rows;
+mod ttl;
 mod window_aggregate;
 
 pub use aggregation::Aggregation;
@@ -43,4 +44,5 @@ pub use sort::Sort;
 pub use table_aggregate::{FinalAggregate, OverChanges, OverRows, TableAggregate};
 pub use top::TopTable;
 pub use top_rows::TopRows;
+pub use ttl::Ttl;
 pub use window_aggregate::WindowAggregate;

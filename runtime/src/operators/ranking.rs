@@ -194,7 +194,7 @@ impl<T: State> State for Reverse<T> {
     }
 
     fn schema() -> String {
-        format!("reverse<{}>", T::schema())
+        T::schema()
     }
 }
 
@@ -224,6 +224,7 @@ impl<S: Key, T: State> State for Ranking<S, T> {
     }
 
     fn schema() -> String {
-        format!("ranking<{},{}>", S::schema(), T::schema())
+        let rows = Vec::<Ranked<S, T>>::schema();
+        format!("ranking{{next:int64,shown:{rows},rest:{rows}}}")
     }
 }

@@ -5,8 +5,8 @@
 
 use std::marker::PhantomData;
 
-use super::Aggregation;
 use super::window_aggregate::emit;
+use super::{Aggregation, Ttl};
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, ChangeKind};
@@ -42,6 +42,14 @@ impl<A: Aggregation> TableAggregate<A, OverChanges> {
     }
 }
 
+impl<A: Aggregation, I> TableAggregate<A, I> {
+    /// Forgets groups so many microseconds of the clock after their last row.
+    pub fn ttl(mut self, micros: i64) -> Self {
+        self.groups.ttl = Ttl::after(micros);
+        self
+    }
+}
+
 /// Aggregates all rows of a key and emits the result at the end of the input. `I` is what comes in.
 pub struct FinalAggregate<A: Aggregation, I = OverRows> {
     groups: Groups<A>,
@@ -66,6 +74,7 @@ impl<A: Aggregation> FinalAggregate<A, OverChanges> {
 struct Groups<A: Aggregation> {
     aggregation: A,
     state: KeyedState<A::Key, (u64, A::Acc)>,
+    ttl: Ttl<A::Key>,
     /// Changes that were to take back a row of a group without rows.
     stray: u64,
 }
@@ -89,7 +98,7 @@ impl<A: Aggregation> Groups<A> {
     const IS_ONE_GROUP: bool = size_of::<A::Key>() == 0;
 
     fn new(aggregation: A) -> Self {
-        Groups { aggregation, state: KeyedState::new("groups"), stray: 0 }
+        Groups { aggregation, state: KeyedState::new("groups"), ttl: Ttl::default(), stray: 0 }
     }
 
     /// Takes a row without telling anybody.
@@ -124,6 +133,7 @@ impl<A: Aggregation> Groups<A> {
     {
         let key = self.aggregation.key(row)?;
         let slot = self.state.slot(&key)?;
+        self.ttl.touch(slot, &key);
         let output = |group: &(u64, A::Acc)| self.aggregation.output(&key, WindowBounds::ALL, &group.1);
         let (before, after) = match self.state.place(slot, &key) {
             Place::Occupied(mut place) => {
@@ -185,6 +195,7 @@ macro_rules! over {
 
             fn open(&mut self, context: &OperatorContext) {
                 self.groups.state.open(context);
+                self.groups.ttl.open(context);
             }
 
             #[inline]
@@ -192,16 +203,29 @@ macro_rules! over {
                 self.groups.update_and_emit($adds, $inner, out)
             }
 
+            fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
+                let Groups { state, ttl, .. } = &mut self.groups;
+                ttl.advance(now, |slot, key| state.forget(slot, key));
+                Ok(())
+            }
+
+            fn next_processing_time(&self) -> Option<i64> {
+                self.groups.ttl.next()
+            }
+
             fn finish(&mut self, _out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
+                self.groups.ttl.clear();
                 Ok(self.groups.finish(|_, _, _| Ok(()))?)
             }
 
             fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
                 self.groups.state.snapshot(&Progress::default(), snapshot);
+                self.groups.ttl.snapshot(snapshot);
                 Ok(())
             }
 
             fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+                self.groups.ttl.restore(state)?;
                 self.groups.state.restore(state, &mut Progress::default(), |_, _, _| {})
             }
 

@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use super::ranking::{Limit, Moved, Ranking};
-use super::{OverChanges, OverRows};
+use super::{OverChanges, OverRows, Ttl};
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, ChangeKind, Key};
@@ -23,6 +23,7 @@ pub struct TopTable<T, U, K, S, KeyOf, OrderOf, Make, I = OverRows> {
     order_of: OrderOf,
     make: Make,
     state: KeyedState<K, Ranking<S, T>>,
+    ttl: Ttl<K>,
     stray: u64,
     types: PhantomData<fn() -> (U, I)>,
 }
@@ -39,7 +40,7 @@ where
     /// Over a stream. `make` gives the output row of a row and its rank.
     pub fn new(limit: Limit, key_of: KeyOf, order_of: OrderOf, make: Make) -> Self {
         let state = KeyedState::new("rankings");
-        TopTable { limit, ranked: false, key_of, order_of, make, state, stray: 0, types: PhantomData }
+        TopTable { limit, ranked: false, key_of, order_of, make, state, ttl: Ttl::default(), stray: 0, types: PhantomData }
     }
 
     /// Over a table.
@@ -52,7 +53,7 @@ where
     ) -> TopTable<T, U, K, S, KeyOf, OrderOf, Make, OverChanges> {
         let limit = Limit { keeps_rest: true, ..limit };
         let state = KeyedState::new("rankings");
-        TopTable { limit, ranked: false, key_of, order_of, make, state, stray: 0, types: PhantomData }
+        TopTable { limit, ranked: false, key_of, order_of, make, state, ttl: Ttl::default(), stray: 0, types: PhantomData }
     }
 }
 
@@ -72,6 +73,12 @@ where
         self
     }
 
+    /// Forgets the rows of a key so many microseconds of the clock after the last change of those that show.
+    pub fn ttl(mut self, micros: i64) -> Self {
+        self.ttl = Ttl::after(micros);
+        self
+    }
+
     #[inline]
     fn take(&mut self, adds: bool, row: T, out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
         let key = (self.key_of)(&row)?;
@@ -81,6 +88,7 @@ where
         let mut place = match self.state.place(slot, &key) {
             Place::Occupied(place) => place,
             Place::Vacant(place) if adds => {
+                self.ttl.touch(slot, &key);
                 let ranking = place.insert(key, Ranking::default());
                 ranking.add(order, row, limit);
                 let made = ranking.row(0).map(|row| make(row, 1));
@@ -95,6 +103,7 @@ where
         if adds && !ranking.takes(&order, limit) {
             return Ok(());
         }
+        self.ttl.touch(slot, &key);
         // A row that comes among ties may change the ranks of any row behind it.
         let before = if self.ranked && limit.ties { made(ranking, 0, limit, make) } else { Vec::new() };
         let moved = if adds { ranking.add(order, row, limit) } else { ranking.remove(&order, &row, limit) };
@@ -192,6 +201,7 @@ macro_rules! over {
 
             fn open(&mut self, context: &OperatorContext) {
                 self.state.open(context);
+                self.ttl.open(context);
             }
 
             #[inline]
@@ -199,17 +209,30 @@ macro_rules! over {
                 self.take($adds, $inner, out)
             }
 
+            fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
+                let state = &mut self.state;
+                self.ttl.advance(now, |slot, key| state.forget(slot, key));
+                Ok(())
+            }
+
+            fn next_processing_time(&self) -> Option<i64> {
+                self.ttl.next()
+            }
+
             fn finish(&mut self, _out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
                 self.state.clear();
+                self.ttl.clear();
                 Ok(())
             }
 
             fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
                 self.state.snapshot(&Progress::default(), snapshot);
+                self.ttl.snapshot(snapshot);
                 Ok(())
             }
 
             fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+                self.ttl.restore(state)?;
                 self.state.restore(state, &mut Progress::default(), |_, _, _| {})
             }
 

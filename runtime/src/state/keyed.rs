@@ -58,6 +58,13 @@ where
         &mut self.tables
     }
 
+    /// Forgets a key.
+    pub fn forget(&mut self, slot: Slot, key: &K) {
+        if let Place::Occupied(place) = self.tables.place(slot, key) {
+            place.remove();
+        }
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.tables = KeyedTables::new(self.hasher.range());

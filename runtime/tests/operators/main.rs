@@ -9,4 +9,5 @@ mod law;
 mod ranking;
 mod sessions;
 mod tables;
+mod ttl;
 mod windows;

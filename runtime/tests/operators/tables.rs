@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use millstream_runtime::ErrorPolicy;
+use millstream_runtime::aggregates::{Accumulator, Count, Distinct, Retract};
 use millstream_runtime::operators::*;
 use millstream_runtime::record::{Change, ChangeKind};
+use millstream_runtime::time::WindowBounds;
+use millstream_runtime::value::EvalError;
 use proptest::prelude::*;
 
 use crate::harness::*;
@@ -132,4 +135,62 @@ fn rows_without_a_value_are_left_out_and_counted() {
     let report = &job.reports()[0];
     assert_eq!((report.rows_in, report.rows_out, report.skipped), (5, 3, 3));
     assert_eq!(report.first_error.as_deref(), Some("unlucky"));
+}
+
+/// Counts rows and distinct ids; `K` is the key: `()` for one group of all rows.
+struct Counts<K>(fn(&Row) -> K);
+
+impl<K: millstream_runtime::record::Key> Aggregation for Counts<K> {
+    type In = Row;
+    type Key = K;
+    type Acc = (Count<i64>, Distinct<Count<i64>, i64>);
+    type Out = (K, i64, i64);
+
+    fn key(&self, row: &Row) -> Result<K, EvalError> {
+        Ok((self.0)(row))
+    }
+    fn add(&self, acc: &mut Self::Acc, row: &Row) -> Result<(), EvalError> {
+        acc.0.add(row.id)?;
+        acc.1.add(row.time)
+    }
+    fn retract(&self, acc: &mut Self::Acc, row: &Row) -> Result<(), EvalError> {
+        acc.0.retract(row.id)?;
+        acc.1.retract(row.time)
+    }
+    fn output(&self, key: &K, _window: WindowBounds, acc: &Self::Acc) -> Result<Self::Out, EvalError> {
+        Ok((key.clone(), acc.0.finish()?.unwrap_or(-1), acc.1.finish()?.unwrap_or(-1)))
+    }
+}
+
+/// C51: an emptied group goes and comes back, the one group without keys shows 0, and nothing goes below nothing.
+#[test]
+fn emptied_groups_go_and_come_back() {
+    use ChangeKind::*;
+    // (group, value, id)
+    let steps = [
+        change(Insert, row(0, 7, 1)),
+        change(Insert, row(0, 7, 2)),
+        change(Delete, row(0, 7, 1)),
+        change(Delete, row(0, 7, 2)),
+        change(Insert, row(0, 7, 3)),
+        change(Delete, row(25, 9, 9)),
+    ];
+    let mut job = Job::new(1, || TableAggregate::over_changes(Counts(|row| row.key)));
+    let mut after_each = Vec::new();
+    let mut all = Vec::new();
+    for step in &steps {
+        job.feed(std::slice::from_ref(step));
+        all.extend(job.take());
+        after_each.push(play(all.clone()));
+    }
+    let expected = [vec![(0, 1, 1)], vec![(0, 2, 1)], vec![(0, 1, 1)], vec![], vec![(0, 1, 1)], vec![(0, 1, 1)]];
+    assert_eq!(after_each, expected);
+    assert_eq!(job.reports()[0].stray, 1);
+    let mut job = Job::new(1, || TableAggregate::over_changes(Counts(|_| ())));
+    let mut distinct = Vec::new();
+    for step in &steps[..5] {
+        job.feed(std::slice::from_ref(step));
+        distinct.extend(job.take().last().map(|change| (change.kind.adds(), change.row.2)));
+    }
+    assert_eq!(distinct, [(true, 1), (true, 1), (true, 1), (true, 0), (true, 1)]);
 }

@@ -41,7 +41,8 @@ impl<'a> Stage<'a> {
     }
 
     fn accumulator_type(&self, call: &AggregateCall, counts_rows: bool) -> TokenStream {
-        let name = aggregates::find(call.function).map_or(call.function, |spec| spec.accumulator);
+        let of = |spec: &aggregates::AggregateSpec| if self.input.table { spec.over_table } else { spec.accumulator };
+        let name = aggregates::find(call.function).map_or(call.function, of);
         let name = ident(name);
         let mut types = self.cx.types.borrow_mut();
         let arguments: Vec<TokenStream> = call

@@ -146,7 +146,8 @@ impl<'a> Stage<'a> {
         let Some(window) = &aggregate.window else {
             let operator = if aggregate.emit == Emit::Final { quote!(FinalAggregate) } else { quote!(TableAggregate) };
             let new = if self.input.table { quote!(over_changes) } else { quote!(new) };
-            return quote!(#operator::#new(#value));
+            let ttl = self.ttl().filter(|_| aggregate.emit == Emit::Changes);
+            return quote!(#operator::#new(#value)#ttl);
         };
         let operator = windowed(window, &value);
         let lateness = (aggregate.allowed_lateness > 0).then(|| {

@@ -39,7 +39,8 @@ impl<'a> Stage<'a> {
             (false, true) => quote!(CombineTable::new),
             (false, false) => quote!(CombineRows::new),
         };
-        quote!(#new(#rule, #key, #side, #make))
+        let ttl = self.ttl();
+        quote!(#new(#rule, #key, #side, #make)#ttl)
     }
 
     fn taken(&self, field: &Field) -> TokenStream {

@@ -33,7 +33,8 @@ impl<'a> Stage<'a> {
             let micros = literal::micros(micros);
             quote!(.within(#micros))
         });
-        quote!(#operator(#key, #time)#within)
+        let ttl = self.ttl().filter(|_| dedup.emit == Emit::Changes || (dedup.emit == Emit::Append && dedup.time.is_none()));
+        quote!(#operator(#key, #time)#within #ttl)
     }
 
     /// The event time of a row, by the stream's time column.

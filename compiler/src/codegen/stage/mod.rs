@@ -12,9 +12,11 @@ mod top;
 
 use millstream_runtime::graph::{Changelog, Exchange, Expr, JobVertex, Operation, Port, VertexId};
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use super::closure::Rows;
 use super::context::Context;
+use super::literal;
 use super::names::Scope;
 
 pub(super) use sink::sink;
@@ -54,6 +56,12 @@ impl<'a> Stage<'a> {
             _ => Vec::new(),
         };
         Stage { cx, vertex: cx.job.vertex(id), input, route, output: rows(cx, id, Port::Main), late }
+    }
+
+    /// `.ttl(..)`, where state is forgotten after a time.
+    fn ttl(&self) -> Option<TokenStream> {
+        let micros = self.vertex.hints.ttl.filter(|ttl| *ttl != i64::MAX).map(literal::micros)?;
+        Some(quote!(.ttl(#micros)))
     }
 
     /// The operator of a vertex; None for those that leave rows as they are (a union, hints).

@@ -20,7 +20,8 @@ impl<'a> Stage<'a> {
         if top.emit == Emit::Changes {
             let new = if self.input.table { quote!(over_changes) } else { quote!(new) };
             let ranked = top.rank.is_some().then(|| quote!(.ranked()));
-            return quote!(TopTable::#new(#limit, #key, #order, #make)#ranked);
+            let ttl = self.ttl();
+            return quote!(TopTable::#new(#limit, #key, #order, #make)#ranked #ttl);
         }
         let row = self.cx.row(self.input.schema);
         let time = match top.window.as_ref().and_then(window_time) {
@@ -69,7 +70,7 @@ impl<'a> Stage<'a> {
             .map(|field| {
                 let to = self.cx.types.borrow_mut().field(schema, &field.name);
                 if field.name == column {
-                    return quote!(#to: rank);
+                    return if to == "rank" { quote!(rank) } else { quote!(#to: rank) };
                 }
                 let from = self.cx.types.borrow_mut().field(self.input.schema, &field.name);
                 let clone = (!field.ty.is_copy()).then(|| quote!(.clone()));

@@ -1,7 +1,7 @@
 //! `sink delays | final into file { .. }`
 
 use millstream_runtime::connectors as catalog;
-use millstream_runtime::graph::{Operation, SinkOperation};
+use millstream_runtime::graph::{Changelog, Operation, Port, SinkOperation, StreamType};
 
 use super::formats;
 use super::options::{self, Owner};
@@ -59,6 +59,12 @@ pub fn lower<'a>(
             (true, None) => {}
         }
     }
+    let input = match &columns {
+        Some(_) if side.accepts_tables && input.is_table() && !input.unknown => {
+            under_key(lowering, place, sink, input.clone(), span)
+        }
+        _ => input,
+    };
     let operation = SinkOperation { connector: name.text.clone(), options, format, format_options };
     lowering.add(NewNode {
         place,
@@ -69,4 +75,26 @@ pub fn lower<'a>(
         output: input.ty,
         span,
     });
+}
+
+/// The table under the sink's key. Where it has another key, several of its rows may stand for one of the sink's: then the
+/// last to come is shown, and when it goes, the one before it.
+fn under_key<'a>(lowering: &mut Lowering<'a>, place: &Place, sink: &'a ast::Sink, input: Flow, span: Span) -> Flow {
+    let key: Vec<String> = sink.key.iter().map(|key| key.text.clone()).collect();
+    let Changelog::Table { key: own } = &input.ty.changelog else { return input };
+    let same = own.as_ref().is_some_and(|own| own.len() == key.len() && own.iter().all(|column| key.contains(column)));
+    if key.is_empty() || same || key.iter().any(|key| input.ty.schema.field(key).is_none()) {
+        return input;
+    }
+    let output = StreamType { changelog: Changelog::Table { key: Some(key.clone()) }, ..input.ty.clone() };
+    let node = lowering.add(NewNode {
+        place,
+        word: "key_by",
+        attributes: Attributes::default(),
+        operation: Operation::KeyBy(key),
+        inputs: vec![(input.node, input.port)],
+        output: output.clone(),
+        span,
+    });
+    Flow { node, port: Port::Main, ty: output, ..input }
 }

@@ -39,13 +39,6 @@ pub fn distinct_what(span: Span, function: &str) -> Diagnostic {
         .with_help(format!("write `{function}(distinct column)`"))
 }
 
-/// An aggregate that cannot take rows back, over a table.
-pub fn not_retractable(name: &Name, retractable: &[&str]) -> Diagnostic {
-    let title = format!("`{}` cannot be computed over a table", name.text);
-    Diagnostic::error("E0505", title, name.span, "rows of a table can be taken back, and this aggregate cannot forget one")
-        .with_help(format!("use one of {}, or aggregate the stream before it becomes a table", super::listed(retractable)))
-}
-
 /// An operator that takes streams only.
 pub fn not_over_table(what: &str, span: Span, why: &str) -> Diagnostic {
     Diagnostic::error("E0506", format!("{what} does not take a table"), span, why.to_owned())
@@ -107,4 +100,13 @@ pub fn rest_in_aggregate(span: Span, what: &str) -> Diagnostic {
 pub fn no_columns(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("E0513", format!("`{what}` gives no columns"), span, "nothing is left")
         .with_help("name at least one column")
+}
+
+/// An operator whose state grows for as long as the job runs.
+pub fn grows_for_ever(word: &str, span: Span, what: &str, source: &str) -> Diagnostic {
+    let title = format!("the state of `{word}` grows for ever");
+    Diagnostic::warning("W0501", title, span, format!("it keeps {what}, and `{source}` has no end")).with_help(
+        "bound it with a window, with `within`, or with a time after which state is forgotten: `@ttl(1d)` before the operator, \
+         `ttl: 1d` in the job; if there are only so many keys, say so with `@ttl(never)`",
+    )
 }

@@ -2,7 +2,9 @@
 //!
 //! The first to arrive stays: rows are only added. The last one replaces those before it: a table with the key.
 
-use millstream_runtime::graph::{Changelog, DedupOperation, Emit, Expr, Keep, Literal, Operation, StreamType, Ty};
+use millstream_runtime::graph::{
+    Changelog, DedupOperation, Emit, Expr, Keep, Literal, Operation, SortKey, StreamType, TopOperation, Ty,
+};
 
 use super::At;
 use super::window::event_time;
@@ -21,15 +23,18 @@ pub fn lower<'a>(
     within: Option<&'a ast::Expr>,
     input: Flow,
 ) -> Flow {
-    if input.is_table() {
-        at.report(tables::not_over_table("`dedup`", at.stage.span, "a table has one row per key already"));
-    }
     let keys: Vec<Expr> = by.iter().map(|key| group_key(at, key, &input)).collect();
-    let within = within.and_then(|within| forget_after(at, within, &input));
     let keep = match keep {
         Some((ast::Keep::Last, _)) => Keep::Last,
         _ => Keep::First,
     };
+    if input.is_table() {
+        if let Some(within) = within {
+            at.report(tables::not_over_table("`within`", within.span, "rows that are taken back have no time of their own"));
+        }
+        return over_table(at, keys, keep, input);
+    }
+    let within = within.and_then(|within| forget_after(at, within, &input));
     let (emit, time, changelog) = match keep {
         Keep::First => (Emit::Append, None, Changelog::Append),
         Keep::Last => {
@@ -46,6 +51,24 @@ pub fn lower<'a>(
         flow.table_cause = Some((at.stage.span, "`keep last` replaces rows, which makes a table".to_owned()));
     }
     flow
+}
+
+/// Over a table rows go as well, so all are kept: the first, or the last, of those that stand.
+fn over_table(at: &mut At<'_, '_, '_>, keys: Vec<Expr>, keep: Keep, input: Flow) -> Flow {
+    let columns = keys.iter().map(|key| plain_column(key).map(str::to_owned)).collect();
+    let time = event_time(&at.lowering.cx, &input, at.stage.span).filter(|_| keep == Keep::Last);
+    let operation = TopOperation {
+        count: 1,
+        order: time.into_iter().map(|value| SortKey { value, descending: true }).collect(),
+        latest_first: keep == Keep::Last,
+        keys,
+        window: None,
+        ties: false,
+        rank: None,
+        emit: Emit::Changes,
+    };
+    let output = StreamType { changelog: Changelog::Table { key: columns }, ..input.ty.clone() };
+    at.add("dedup", Operation::Top(operation), input, output)
 }
 
 /// A key: of a type that has an order, so that it can be looked up.

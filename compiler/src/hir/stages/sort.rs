@@ -19,7 +19,9 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, keys: &'a [OrderKey], input: Flow) -> 
     let unsure = input.unknown || input.is_table();
     let (Some((first, rest)), Some(time)) = (order.split_first(), time) else {
         if !unsure {
-            at.report(time::no_time_column(at.stage.span, &input.name, &input.timestamps(), input.time_dropped));
+            let mut diagnostic = time::no_time_column(at.stage.span, &input.name, &input.timestamps(), input.time_dropped);
+            diagnostic.title = diagnostic.title.replace("a window", "`sort`");
+            at.report(diagnostic);
         }
         return Flow::broken(&input.name);
     };

@@ -1,6 +1,6 @@
 //! Aggregate calls in the block of `aggregate`: their arguments see rows, their results belong to a group.
 
-use millstream_runtime::aggregates::{AGGREGATES, AggregateSpec};
+use millstream_runtime::aggregates::AggregateSpec;
 use millstream_runtime::graph::{AggregateCall, Expr, ExprKind, Ty};
 
 use super::decimals;
@@ -40,10 +40,6 @@ impl<'a> Typer<'_, 'a> {
         let arguments = rows.arguments(call);
         let filter = call.filter.as_deref().map(|filter| rows.condition(filter, "`where`"));
         let (args, spans) = arguments?;
-        if input.is_table() && !spec.retractable {
-            let retractable: Vec<&str> = AGGREGATES.iter().filter(|spec| spec.retractable).map(|spec| spec.name).collect();
-            rows.cx.report(tables::not_retractable(&call.function, &retractable));
-        }
         if let Some(span) = call.distinct {
             match args.first() {
                 None => rows.cx.report(tables::distinct_what(span, spec.name)),

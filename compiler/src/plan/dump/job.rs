@@ -84,7 +84,8 @@ fn hints(hints: &Hints) -> String {
         out.push_str(" @no_chain");
     }
     if let Some(ttl) = hints.ttl {
-        let _ = write!(out, " @ttl({})", duration_text(ttl));
+        let ttl = if ttl == i64::MAX { "never".to_owned() } else { duration_text(ttl) };
+        let _ = write!(out, " @ttl({ttl})");
     }
     out
 }

@@ -8,6 +8,7 @@ mod diff;
 mod dot;
 mod json;
 mod mermaid;
+mod state;
 mod text;
 mod ways_out;
 

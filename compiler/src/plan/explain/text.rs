@@ -87,6 +87,9 @@ fn chain(out: &mut String, plan: Plan<'_>, chain: &Chain) {
         if !matches!(vertex.operation, Operation::Sink(_) | Operation::Source(_)) {
             let _ = writeln!(out, "        {}", types::kind(&vertex.output));
         }
+        if let Some(state) = super::state::state(plan.job, *member) {
+            let _ = writeln!(out, "        keeps {state}");
+        }
     }
 }
 

@@ -56,6 +56,10 @@ fn path_to_maker(graph: &JobGraph, failure: &Failure, id: VertexId) -> Option<Ve
         if edge.exchange != Exchange::Forward && !(vertex == id && matches!(edge.exchange, Exchange::Hash(_))) {
             return None;
         }
+        // What is forgotten stands for good: only the one that keeps all rows knows it at the end.
+        if graph.vertex(producer).hints.ttl.is_some_and(|ttl| ttl != i64::MAX) {
+            return None;
+        }
         path.push(producer);
         match &graph.vertex(producer).operation {
             Operation::Aggregate(aggregate) => return (aggregate.emit == Emit::Changes).then_some(path),

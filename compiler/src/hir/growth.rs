@@ -1,0 +1,78 @@
+//! Operators whose state grows for as long as the job runs: those that keep every key, behind a source without an end.
+
+use std::collections::HashMap;
+
+use millstream_runtime::connectors;
+use millstream_runtime::graph::{Expr, Operation, OptionValue, SourceOperation, Ty};
+
+use super::errors::tables;
+use super::program::{Node, NodeId};
+use crate::diagnostics::Diagnostic;
+use crate::source::Span;
+
+/// A warning for each, at its place.
+pub fn growing(nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
+    // Nodes stand behind their inputs: the endless source that feeds each, by its name.
+    let mut endless: HashMap<NodeId, &str> = HashMap::new();
+    let mut found = Vec::new();
+    for (node, span) in nodes.iter().zip(spans) {
+        let source = match &node.operation {
+            Operation::Source(source) if !is_bounded(source) => Some(node.name.as_str()),
+            _ => node.inputs.iter().find_map(|(input, _)| endless.get(input).copied()),
+        };
+        let Some(source) = source else { continue };
+        endless.insert(node.id, source);
+        if node.hints.ttl.is_none()
+            && let Some((word, what)) = keeps(&node.operation)
+        {
+            found.push(tables::grows_for_ever(word, *span, &what, source));
+        }
+    }
+    found
+}
+
+/// Whether an operator keeps what it keeps until it is told to forget it (`ttl`).
+pub fn keeps_keys(operation: &Operation) -> bool {
+    match operation {
+        Operation::Aggregate(aggregate) => aggregate.window.is_none(),
+        Operation::Top(top) => top.window.is_none(),
+        Operation::Dedup(_) | Operation::Combine(_) => true,
+        _ => false,
+    }
+}
+
+fn is_bounded(source: &SourceOperation) -> bool {
+    let on = |value: &OptionValue| match value {
+        OptionValue::Value(value) => {
+            value.kind != millstream_runtime::graph::ExprKind::Literal(millstream_runtime::graph::Literal::Bool(false))
+        }
+        _ => true,
+    };
+    let given: Vec<&str> = source.options.iter().filter(|option| on(&option.value)).map(|option| option.name.as_str()).collect();
+    connectors::find(&source.connector).and_then(|spec| spec.source).is_none_or(|spec| (spec.bounded)(&given))
+}
+
+/// The operator's word, and what it keeps for ever.
+fn keeps(operation: &Operation) -> Option<(&'static str, String)> {
+    let keys = |keys: Vec<&Expr>| {
+        let names: Vec<String> = keys.iter().map(ToString::to_string).collect();
+        let many = keys.iter().any(|key| *key.ty.required() != Ty::Bool);
+        many.then(|| format!("every `{}` that ever came", names.join(", ")))
+    };
+    match operation {
+        Operation::Aggregate(aggregate) if aggregate.window.is_none() => {
+            Some(("aggregate", keys(aggregate.keys.iter().map(|(_, key)| key).collect())?))
+        }
+        Operation::Dedup(dedup) if dedup.within.is_none() => Some(("dedup", keys(dedup.keys.iter().collect())?)),
+        Operation::Top(top) if top.window.is_none() => Some(("top", keys(top.keys.iter().collect())?)),
+        Operation::Combine(combine) => {
+            let word = match combine.how {
+                millstream_runtime::graph::Combine::Distinct => "distinct",
+                millstream_runtime::graph::Combine::Intersect => "intersect",
+                millstream_runtime::graph::Combine::Except => "except",
+            };
+            Some((word, "every row that ever came".to_owned()))
+        }
+        _ => None,
+    }
+}

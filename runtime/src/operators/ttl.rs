@@ -1,0 +1,101 @@
+//! State that is forgotten: keys whose state has not changed for some time of the clock.
+//!
+//! State: key → the clock when it last changed; nothing where there is no limit. What has been emitted for a forgotten key
+//! stands for good, and a row that comes later finds no state, as if it were the first.
+
+use crate::error::JobError;
+use crate::operator::{OperatorContext, OperatorSnapshot, RestoredOperator};
+use crate::record::Key;
+use crate::state::{KeyedState, Place, Slot};
+use crate::time::{DueQueue, Progress};
+
+/// When keys were last touched, and which are to be forgotten.
+#[derive(Clone, Debug)]
+pub struct Ttl<K> {
+    micros: Option<i64>,
+    now: i64,
+    touched: KeyedState<K, i64>,
+    due: DueQueue<K>,
+}
+
+impl<K: Key> Default for Ttl<K> {
+    fn default() -> Self {
+        Ttl { micros: None, now: 0, touched: KeyedState::new("touched"), due: DueQueue::default() }
+    }
+}
+
+impl<K: Key> Ttl<K> {
+    /// Forgets keys this long after their last change.
+    pub fn after(micros: i64) -> Self {
+        Ttl { micros: Some(micros.max(1)), ..Ttl::default() }
+    }
+
+    /// As [`KeyedState::open`].
+    pub fn open(&mut self, context: &OperatorContext) {
+        if self.micros.is_some() {
+            self.touched.open(context);
+        }
+    }
+
+    /// The state of a key has changed.
+    #[inline]
+    pub fn touch(&mut self, slot: Slot, key: &K) {
+        if self.micros.is_some() {
+            self.note(slot, key);
+        }
+    }
+
+    fn note(&mut self, slot: Slot, key: &K) {
+        let Some(micros) = self.micros else { return };
+        match self.touched.place(slot, key) {
+            // Its timer finds that it has been touched since, and is set anew.
+            Place::Occupied(mut place) => *place.value() = self.now,
+            Place::Vacant(place) => {
+                place.insert(key.clone(), self.now);
+                self.due.push(self.now.saturating_add(micros), slot, key.clone());
+            }
+        }
+    }
+
+    /// The clock goes on: calls `forget` with every key that is to be forgotten.
+    pub fn advance(&mut self, now: i64, mut forget: impl FnMut(Slot, &K)) {
+        self.now = self.now.max(now);
+        let Some(micros) = self.micros else { return };
+        while let Some((_, slot, key)) = self.due.pop(self.now) {
+            let Place::Occupied(mut place) = self.touched.place(slot, &key) else { continue };
+            let due = place.value().saturating_add(micros);
+            if due <= self.now {
+                place.remove();
+                forget(slot, &key);
+            } else {
+                self.due.push(due, slot, key);
+            }
+        }
+    }
+
+    /// When the next key may have to be forgotten.
+    pub fn next(&self) -> Option<i64> {
+        self.due.next()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.touched.clear();
+        self.due.clear();
+    }
+
+    /// As [`KeyedState::snapshot`].
+    pub fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) {
+        if self.micros.is_some() {
+            self.touched.snapshot(&Progress::default(), snapshot);
+        }
+    }
+
+    /// Goes on from a checkpoint. Keys of a checkpoint without a limit, or with another, count as touched when they come again.
+    pub fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        let (Some(micros), due) = (self.micros, &mut self.due) else { return Ok(()) };
+        self.touched.restore(state, &mut Progress::default(), |slot, key, touched| {
+            due.push(touched.saturating_add(micros), slot, key.clone());
+        })
+    }
+}
