@@ -4,6 +4,7 @@
 pub mod codegen;
 pub mod diagnostics;
 pub mod driver;
+pub mod fmt;
 pub mod hir;
 pub mod plan;
 pub mod session;

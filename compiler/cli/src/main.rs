@@ -11,12 +11,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{build, check, explain, functions, new, run, state};
+use commands::{build, check, explain, fmt, functions, new, run, state};
 use console::{ColorChoice, Console};
 
 const EXAMPLES: &str = "Examples:
   millstream new my_pipeline           a folder with a pipeline that runs as it is
   millstream check orders.flow         every mistake at once, in milliseconds
+  millstream fmt orders.flow           in the one style
   millstream explain orders.flow       what runs, and what is guaranteed
   millstream run orders.flow           build it and run it here
   millstream build orders.flow         one binary
@@ -41,6 +42,7 @@ struct Cli {
 enum Command {
     New(new::Args),
     Check(check::Args),
+    Fmt(fmt::Args),
     Explain(explain::Args),
     Build(build::Args),
     Run(run::Args),
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
     match cli.command {
         Command::New(args) => new::run(&args, &console),
         Command::Check(args) => check::run(&args, &console),
+        Command::Fmt(args) => fmt::run(&args, &console),
         Command::Explain(args) => explain::run(&args, &console),
         Command::Build(args) => build::run(&args, &console),
         Command::Run(args) => run::run(&args, &console),

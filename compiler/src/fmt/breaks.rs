@@ -131,10 +131,10 @@ fn entries(stream: &Stream<'_>, blocks: &HashSet<usize>) -> HashSet<usize> {
     let mut entries = HashSet::new();
     for index in 1..words.len() {
         let Some(group) = words[index].inside else { continue };
-        if words[index].kind == TokenKind::Close || words[index].is(",") {
+        if words[index].kind == TokenKind::Close || words[index].separates {
             continue;
         }
-        let first = group + 1 == index || words[index - 1].is(",") && words[index - 1].inside == Some(group);
+        let first = group + 1 == index || words[index - 1].separates && words[index - 1].inside == Some(group);
         if first || blocks.contains(&group) && begins_entry(stream, index, group) {
             entries.insert(index);
         }
@@ -147,7 +147,9 @@ fn begins_entry(stream: &Stream<'_>, index: usize, group: usize) -> bool {
     let words = &stream.words;
     let text = |index: usize| words.get(index).filter(|word| word.inside == Some(group)).map_or("", |word| word.text);
     // What belongs to attributes has begun with the first of them.
-    if text(index - 1) == "@" || words[index - 1].is(")") && words[index - 1].partner.is_some_and(|open| open > 1 && text(open - 2) == "@") {
+    if text(index - 1) == "@"
+        || words[index - 1].is(")") && words[index - 1].partner.is_some_and(|open| open > 1 && text(open - 2) == "@")
+    {
         return false;
     }
     if !words[index].before.newline || (index > 1 && text(index - 2) == "@") {
@@ -191,9 +193,13 @@ fn may_break(stream: &Stream<'_>, index: usize, head: usize) -> bool {
         // Between attributes, and before the item's word.
         return word.is("@") || index == head;
     }
-    if index == head + 1 || matches!(word.text, "," | ":" | ";" | "=" | "." | "?." | "?" | "(" | "[" | "{" | ".." | "|" | ")" | "]" | "}" | "=>") {
+    if index == head + 1
+        || matches!(word.text, "," | ":" | ";" | "=" | "." | "?." | "?" | "(" | "[" | "{" | ".." | "|" | ")" | "]" | "}" | "=>")
+    {
         // A bracket that begins an operand may stand at the beginning of a line.
-        return matches!(word.text, "(" | "[" | "{" | "|") && before.kind == TokenKind::Symbol && !matches!(before.text, "." | "?." | "@");
+        return matches!(word.text, "(" | "[" | "{" | "|")
+            && before.kind == TokenKind::Symbol
+            && !matches!(before.text, "." | "?." | "@");
     }
     !(matches!(before.text, "." | "?." | "@" | "|" | "<") || before.kind == TokenKind::Open)
 }

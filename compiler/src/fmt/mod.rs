@@ -24,7 +24,13 @@ pub const WIDTH: usize = 100;
 
 /// Formats a file.
 pub fn format(text: &str) -> String {
-    let parsed = syntax::parse(FileId(0), text);
+    format_and_count(text).0
+}
+
+/// The same, and how many good items were left as they are because the formatter would have changed their meaning: none,
+/// or it has a bug.
+pub fn format_and_count(text: &str) -> (String, usize) {
+    let mut kept = 0;
     let split = split_items(text);
     let mut out = String::with_capacity(text.len());
     let mut trivia = Gap::default();
@@ -43,13 +49,18 @@ pub fn format(text: &str) -> String {
         let end = rest.iter().rposition(|token| !token.is_trivia()).map_or(0, |last| last + 1);
         let (inside, after) = rest.split_at(end);
         let source = &text[piece.body.start..inside.last().map_or(piece.body.start, |token| token.range.end)];
-        let broken = parsed.diagnostics.iter().any(|diagnostic| {
-            let at = diagnostic.primary.span;
-            (at.start as usize) < piece.range.end && at.end as usize >= piece.range.start
-        });
+        let parsed = syntax::parse(FileId(0), source);
+        let broken = !parsed.diagnostics.is_empty();
         let strange = |kind| matches!(kind, TokenKind::BlockComment | TokenKind::SingleQuoted | TokenKind::Strange);
         let plain = matches!(piece.kind, PieceKind::Item(_)) && !broken && !inside.iter().any(|token| strange(token.kind));
-        let formatted = plain.then(|| write::item(&Stream::new(text, inside))).filter(|done| same_tree(source, done));
+        let formatted = plain.then(|| write::item(&Stream::new(text, inside)));
+        let tree = syntax::dump(&parsed.file);
+        let formatted = formatted.filter(|done| {
+            let again = syntax::parse(FileId(0), done);
+            let same = !again.diagnostics.has_errors() && syntax::dump(&again.file) == tree;
+            kept += usize::from(!same);
+            same
+        });
         out.push_str(formatted.as_deref().unwrap_or(source));
         trivia.take(text, after);
     }
@@ -57,7 +68,7 @@ pub fn format(text: &str) -> String {
     if !out.is_empty() && !out.ends_with('\n') {
         out.push('\n');
     }
-    out
+    (out, kept)
 }
 
 /// What stands between two items: comments, and at most one blank line between any two things.
@@ -73,10 +84,4 @@ fn gap(out: &mut String, gap: &Gap<'_>) {
     if !out.is_empty() {
         out.push_str(if gap.blank { "\n\n" } else { "\n" });
     }
-}
-
-/// Whether two texts of an item mean the same, and the second has no mistake.
-fn same_tree(before: &str, after: &str) -> bool {
-    let (before, after) = (syntax::parse(FileId(0), before), syntax::parse(FileId(0), after));
-    !after.diagnostics.has_errors() && syntax::dump(&before.file) == syntax::dump(&after.file)
 }

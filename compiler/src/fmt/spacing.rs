@@ -6,9 +6,42 @@ use super::stream::Stream;
 
 /// Words with a space before a bracket: what follows is no list of arguments.
 const WORDS: &[&str] = &[
-    "and", "as", "between", "by", "distinct", "else", "every", "except", "explode", "from", "global", "if", "in", "intersect", "into", "is",
-    "key", "like", "match", "matches", "not", "of", "on", "or", "over", "per", "select", "sort", "then", "to", "union", "watermark",
-    "when", "where", "with", "within",
+    "and",
+    "as",
+    "between",
+    "by",
+    "distinct",
+    "else",
+    "every",
+    "except",
+    "explode",
+    "from",
+    "global",
+    "if",
+    "in",
+    "intersect",
+    "into",
+    "is",
+    "key",
+    "like",
+    "match",
+    "matches",
+    "not",
+    "of",
+    "on",
+    "or",
+    "over",
+    "per",
+    "select",
+    "sort",
+    "then",
+    "to",
+    "union",
+    "watermark",
+    "when",
+    "where",
+    "with",
+    "within",
 ];
 
 /// Whether a minus behind this word is the sign of what follows.
@@ -43,7 +76,7 @@ pub(super) fn space_before(stream: &Stream<'_>, index: usize) -> bool {
     }
     match b {
         "(" => match before.kind {
-            TokenKind::Word => WORDS.contains(&a) && !after_dot(stream, index - 1),
+            TokenKind::Word => WORDS.contains(&a) && !is_called(stream, index - 1),
             TokenKind::Quoted => false,
             _ => before.kind != TokenKind::Close,
         },
@@ -53,6 +86,23 @@ pub(super) fn space_before(stream: &Stream<'_>, index: usize) -> bool {
             _ => true,
         },
         _ => true,
+    }
+}
+
+/// A word of the language that is a function's name here: `key(x)` where an operand is expected.
+fn is_called(stream: &Stream<'_>, index: usize) -> bool {
+    let word = &stream.words[index];
+    let adjacent = stream.words.get(index + 1).is_some_and(|next| next.adjacent);
+    let reserved =
+        matches!(word.text, "and" | "or" | "not" | "in" | "is" | "like" | "matches" | "between" | "if" | "then" | "else");
+    if reserved || !adjacent {
+        return after_dot(stream, index);
+    }
+    let Some(before) = index.checked_sub(1).map(|before| &stream.words[before]) else { return false };
+    match before.kind {
+        TokenKind::Open => true,
+        TokenKind::Symbol => !before.is("|"),
+        _ => false,
     }
 }
 
@@ -79,7 +129,7 @@ fn is_sign(stream: &Stream<'_>, index: usize) -> bool {
 }
 
 /// `<` and `>` of `list<T>` and `map<K, V>`.
-fn is_angle(stream: &Stream<'_>, index: usize) -> bool {
+pub(super) fn is_angle(stream: &Stream<'_>, index: usize) -> bool {
     let opens = |index: usize| {
         index > 0
             && stream.words[index].is("<")
@@ -105,7 +155,10 @@ fn is_angle(stream: &Stream<'_>, index: usize) -> bool {
                 }
             }
             "," | "?" | ":" => {}
-            _ if matches!(word.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Number | TokenKind::Open | TokenKind::Close) => {}
+            _ if matches!(
+                word.kind,
+                TokenKind::Word | TokenKind::Quoted | TokenKind::Number | TokenKind::Open | TokenKind::Close
+            ) => {}
             _ => return false,
         }
     }

@@ -2,6 +2,8 @@
 
 use millstream_grammar::tokens::{Token, TokenKind};
 
+use super::spacing::is_angle;
+
 /// A comment, doc comments included.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Comment<'a> {
@@ -55,6 +57,8 @@ pub(super) struct Word<'a> {
     pub inside: Option<usize>,
     /// Written right behind the one before it.
     pub adjacent: bool,
+    /// A comma between entries, so not one of `map<K, V>`.
+    pub separates: bool,
 }
 
 impl Word<'_> {
@@ -94,11 +98,24 @@ impl<'a> Stream<'a> {
             if token.kind == TokenKind::Open {
                 open.push(number);
             }
-            words.push(Word { kind: token.kind, text: token.text(text), before, partner, inside, adjacent });
+            words.push(Word { kind: token.kind, text: token.text(text), before, partner, inside, adjacent, separates: false });
         }
         let mut stream = Stream { words };
+        stream.find_separators();
         stream.comments_behind_commas();
         stream
+    }
+
+    fn find_separators(&mut self) {
+        let mut angles = 0;
+        for index in 0..self.words.len() {
+            match self.words[index].text {
+                "<" if is_angle(self, index) => angles += 1,
+                ">" if is_angle(self, index) => angles -= 1,
+                "," => self.words[index].separates = angles == 0,
+                _ => {}
+            }
+        }
     }
 
     /// A comment between a value and its comma goes behind the comma.

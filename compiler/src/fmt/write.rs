@@ -48,7 +48,9 @@ fn break_line(stream: &Stream<'_>, layout: &Layout, line: &Line, forced: &mut Fo
     }
     let source = words[item_word(stream)].is("source");
     let clauses: Vec<usize> = range()
-        .filter(|index| source && words[*index].inside.is_none() && CLAUSES.contains(&words[*index].text) && !words[*index - 1].is(":"))
+        .filter(|index| {
+            source && words[*index].inside.is_none() && CLAUSES.contains(&words[*index].text) && !words[*index - 1].is(":")
+        })
         .collect();
     if !clauses.is_empty() {
         forced.before.extend(clauses);
@@ -70,14 +72,20 @@ fn break_line(stream: &Stream<'_>, layout: &Layout, line: &Line, forced: &mut Fo
         }
         depth
     };
-    for operators in [&["or"][..], &["and"], &["else", "then"], &["??"], &["+", "-"]] {
+    for operators in [&["or"][..], &["and"], &["else"], &["??"], &["+", "-"]] {
         let found: Vec<usize> = range()
             .filter(|index| operators.contains(&words[*index].text) && words[*index].kind != TokenKind::String)
             .filter(|index| !(operators[0] == "+" && !space_before_both(stream, *index)))
             .filter(|index| !(words[*index].is("and") && is_between(stream, *index)))
             .collect();
         let Some(least) = found.iter().map(|index| depth(*index)).min() else { continue };
-        forced.before.extend(found.into_iter().filter(|index| depth(*index) == least));
+        let found: Vec<usize> = found.into_iter().filter(|index| depth(*index) == least).collect();
+        if operators[0] == "else" {
+            // The conditions stand below each other.
+            let before = |index: &usize| words[*index].is("if") && matches!(words[*index - 1].text, "=" | ":");
+            forced.before.extend((line.first + 1..found[0]).rev().find(before));
+        }
+        forced.before.extend(found);
         return true;
     }
     match group("(").or_else(|| group("[")) {
@@ -133,7 +141,8 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     fn word(&mut self, index: usize) {
         let word = &self.stream.words[index];
-        let closes_lines = word.kind == TokenKind::Close && self.open.last().is_some_and(|(open, ..)| word.partner == Some(*open));
+        let closes_lines =
+            word.kind == TokenKind::Close && self.open.last().is_some_and(|(open, ..)| word.partner == Some(*open));
         let text = if self.is_dropped(index) { "" } else { word.text };
         let broken = index > 0 && self.layout.breaks[index] != Break::None;
         if closes_lines && self.wants_comma(index) {
@@ -221,7 +230,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// A comma that the line break behind it, or the bracket, makes needless.
     fn is_dropped(&self, index: usize) -> bool {
         let words = &self.stream.words;
-        let (true, Some(group)) = (words[index].is(","), words[index].inside) else { return false };
+        let (true, Some(group)) = (words[index].separates, words[index].inside) else { return false };
         let last = words.get(index + 1).is_some_and(|next| next.partner == Some(group));
         let multi = self.layout.multi.contains(&group);
         (multi && self.layout.blocks.contains(&group)) || (!multi && last)
@@ -231,6 +240,10 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn wants_comma(&self, close: usize) -> bool {
         let words = &self.stream.words;
         let Some(open) = words[close].partner else { return false };
-        words[open].is("{") && !self.layout.blocks.contains(&open) && !words[close - 1].is(",") && open + 1 < close && !words[open + 1].is("|")
+        words[open].is("{")
+            && !self.layout.blocks.contains(&open)
+            && !words[close - 1].is(",")
+            && open + 1 < close
+            && !words[open + 1].is("|")
     }
 }

@@ -3,6 +3,7 @@
 pub mod build;
 pub mod check;
 pub mod explain;
+pub mod fmt;
 pub mod functions;
 pub mod new;
 pub mod run;
