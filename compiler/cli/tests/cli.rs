@@ -218,3 +218,18 @@ fn the_template_is_complete() {
     let orders = fs::read_to_string(template.join("data/orders.csv")).unwrap();
     assert!(orders.lines().count() > 20);
 }
+
+#[test]
+fn fmt_rewrites_checks_and_filters() {
+    let folder = Folder::new("fmt");
+    folder.write("a.flow", "record R{a:int64}\n// kept\nstream broken = = r\n").write("b.flow", "record R { a: int64 }\n");
+    let checked = folder.run(&["fmt", "--check", "."]);
+    assert_eq!(checked.code, Some(1));
+    assert!(checked.err.contains("a.flow is not in the style") && !checked.err.contains("b.flow"), "{}", checked.err);
+    assert_eq!(folder.run(&["fmt", "."]).code, Some(0));
+    let text = fs::read_to_string(folder.0.join("a.flow")).unwrap();
+    assert_eq!(text, "record R { a: int64 }\n// kept\nstream broken = = r\n");
+    assert_eq!(folder.run(&["fmt", "--check", "a.flow", "b.flow"]).code, Some(0));
+    assert_eq!(folder.run(&["fmt", "missing.flow"]).code, Some(1));
+    assert_eq!(folder.run(&["fmt"]).code, Some(2));
+}
