@@ -23,7 +23,7 @@ cases! {
     constants
     error_streams
     filters_move
-    final_table
+    final_table hybrid
     late_rows
     nested_records
     physical

@@ -12,6 +12,7 @@ pub fn noun(rule: Rule) -> Option<&'static str> {
         Rule::number => "a number",
         Rule::column | Rule::column_only => "a column",
         Rule::option | Rule::option_only => "an option",
+        Rule::hybrid_stage | Rule::hybrid_stage_only => "a stage",
         Rule::setting | Rule::setting_only => "a setting",
         Rule::select_item | Rule::select_item_only => "a column",
         Rule::stage | Rule::stage_only | Rule::stage_word => "an operator",

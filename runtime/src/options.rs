@@ -38,6 +38,15 @@ impl Options {
         self
     }
 
+    /// Adds an option, if there is a value.
+    #[must_use]
+    pub fn with_some(self, name: &str, value: Option<impl Into<OptionValue>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
     /// Adds a bare word.
     #[must_use]
     pub fn with_word(self, name: &str, word: &str) -> Self {

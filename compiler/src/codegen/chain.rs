@@ -95,7 +95,7 @@ impl<'a> Builder<'a> {
         let next = self.consumers(id, Port::Main);
         if let Operation::Source(operation) = &vertex.operation {
             let errors = self.errors(id);
-            let source = stage::source(&Stage::new(cx, id, None), operation, errors, &next);
+            let source = stage::source(&Stage::new(cx, id, None), operation, errors, &next, &mut self.types);
             self.items.extend(source.items);
             self.uses.extend(source.uses);
             return source.head;

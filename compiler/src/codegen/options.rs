@@ -14,10 +14,10 @@ pub(super) fn render<'a>(
     cx: &'a Context<'a>,
     options: &'a [ConnectorOption],
     format: Option<(&'a str, &'a [ConnectorOption])>,
-    schema: &Schema,
+    schema: &'a Schema,
 ) -> (TokenStream, bool) {
     let origin = options.first().map_or(&*NOWHERE, |option| &option.origin);
-    let mut lowering = Lowering::new(cx, origin, Bindings::default());
+    let mut lowering = Lowering::new(cx, origin, Bindings { stages: Some(schema), ..Bindings::default() });
     let mut tokens = block(&mut lowering, options.iter().filter(|option| format.is_none() || option.name != "format"), schema);
     if let Some((word, options)) = format {
         let inner = block(&mut lowering, options.iter(), schema);
@@ -35,6 +35,11 @@ fn block<'a>(lowering: &mut Lowering<'a>, options: impl Iterator<Item = &'a Conn
     for option in options {
         let name = &option.name;
         let call = match &option.value {
+            // Only options of stages may be null: then they count as not given.
+            OptionValue::Value(expr) if expr.ty.is_optional() && asks_a_stage(expr) => {
+                let value = optional(lowering, expr);
+                quote!(.with_some(#name, #value))
+            }
             OptionValue::Value(expr) => {
                 let value = value(lowering, expr);
                 quote!(.with(#name, #value))
@@ -87,6 +92,22 @@ fn value<'a>(lowering: &mut Lowering<'a>, expr: &'a Expr) -> TokenStream {
             let text = lowering.fallible_at(quote!(cast::cast::<Str, _>(#reference)), &expr.origin);
             quote!(#text.as_str())
         }
+    }
+}
+
+fn asks_a_stage(expr: &Expr) -> bool {
+    let mut asks = false;
+    expr.walk(&mut |expr| asks |= matches!(expr.kind, millstream_runtime::graph::ExprKind::StageEnd(..)));
+    asks
+}
+
+/// A value that may be null, in one of the forms that options take.
+fn optional<'a>(lowering: &mut Lowering<'a>, expr: &'a Expr) -> TokenStream {
+    let value = lowering.lower_owned(expr);
+    let operand = value.operand();
+    match expr.ty.required() {
+        Ty::Timestamp | Ty::Duration | Ty::Time => quote!(#operand.map(|value| value.0)),
+        _ => value.tokens,
     }
 }
 

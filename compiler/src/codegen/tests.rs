@@ -46,6 +46,8 @@ fn pipeline(name: &str, columns: Vec<Field>, operation: Operation, output: Vec<F
         options: Vec::new(),
         format: Some("json".into()),
         format_options: Vec::new(),
+        range: None,
+        stages: Vec::new(),
         watermark: None,
         on_error: ErrorPolicy::Fail,
     };

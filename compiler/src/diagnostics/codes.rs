@@ -36,6 +36,7 @@ pub static PAGES: &[Page] = pages![
     // Connectors and delivery.
     "E0601" "E0602" "E0603" "E0604" "E0605" "E0606" "E0607" "E0608" "E0609" "E0610" "E0611" "E0612"
     "E0613"
+    "E0640" "E0641" "E0642" "E0643" "E0644" "E0645" "E0646" "E0647"
     // Layouts.
     "E0701" "E0702" "E0703"
     // Generated code and build.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use millstream_runtime::graph::{Origin, Ty};
+use millstream_runtime::graph::{Origin, Schema, Ty};
 
 use super::collect::Items;
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -20,6 +20,19 @@ pub struct Context<'a> {
     /// The user's own functions, by name.
     pub functions: HashMap<&'a str, FunctionType>,
     pub used_params: HashSet<String>,
+    /// While the options of a stage of a hybrid source are lowered: what they may ask.
+    pub stages: Option<StageScope<'a>>,
+}
+
+/// The stages of a hybrid source, as the options of one of them see them.
+#[derive(Clone, Debug)]
+pub struct StageScope<'a> {
+    /// All of them, in order.
+    pub names: Vec<&'a str>,
+    /// The one whose options are lowered: only those before it have ended.
+    pub at: usize,
+    /// None after a mistake.
+    pub schema: Option<Schema>,
 }
 
 /// What a call of a user's function needs to know.

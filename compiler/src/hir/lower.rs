@@ -29,6 +29,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
         params: HashMap::new(),
         functions: HashMap::new(),
         used_params: HashSet::new(),
+        stages: None,
     };
     let mut lowering = Lowering {
         cx,

@@ -111,6 +111,13 @@ pub(super) fn colon_for_equals(span: Span) -> Diagnostic {
         .with_fix("write `=`", span, "=", true)
 }
 
+/// `history: file { .. }` where `history = file { .. }` is meant.
+pub(super) fn colon_in_stage(span: Span) -> Diagnostic {
+    Diagnostic::error("E0107", "`=` belongs between a stage's name and its connector", span, "write `=` here")
+        .with_help("write `history = file { .. }`")
+        .with_fix("write `=`", span, "=", true)
+}
+
 /// `fn f(x: int64) -> int64`
 pub(super) fn arrow_for_colon(span: Span) -> Diagnostic {
     Diagnostic::error("E0107", "`:` belongs before the type that a function returns", span, "write `:` here")

@@ -54,7 +54,8 @@ impl Expected {
         let mut expected = Expected { tokens: failure.tokens.clone(), nouns: BTreeSet::new() };
         // Where `:` belongs, `=` and `:=` are taken by mistake only; behind a stream's name it is the other way round.
         if expected.has(":=") && expected.has(":") && expected.has("=") {
-            expected.tokens.remove(if rule == Rule::stream_item { ":" } else { "=" });
+            let equals = matches!(rule, Rule::stream_item | Rule::hybrid_stage_only);
+            expected.tokens.remove(if equals { ":" } else { "=" });
         }
         expected.tokens.retain(|token| !NEVER.contains(&token.as_str()));
         expected.collapse(&["\"", "if", "f\""], OPERANDS, Some("an expression"));

@@ -134,6 +134,8 @@ impl Builder {
             options: Vec::new(),
             format: Some("json".to_owned()),
             format_options: Vec::new(),
+            range: None,
+            stages: Vec::new(),
             watermark: None,
             on_error: ErrorPolicy::Fail,
         };

@@ -66,6 +66,22 @@ impl OptionSpec {
     }
 }
 
+/// Leaves out rows before a time. With [`UNTIL`] in an earlier stage of a hybrid source and the same time, every row is read once.
+pub const SINCE: OptionSpec = OptionSpec::optional(
+    "since",
+    OptionTy::Timestamp,
+    "",
+    "Rows whose event time is earlier are left out, and those without one. Needs the source's `watermark`.",
+);
+
+/// Leaves out rows from a time on.
+pub const UNTIL: OptionSpec = OptionSpec::optional(
+    "until",
+    OptionTy::Timestamp,
+    "",
+    "Rows whose event time is this or later are left out; those without one stay. Needs the source's `watermark`.",
+);
+
 /// What an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionTy {

@@ -36,6 +36,9 @@ pub enum ExprKind {
     Param(String),
     /// `$NAME`: an environment variable read when the job starts; always a string.
     Env(String),
+    /// `history.max(placed_at)`, `history.end_time`: how an earlier stage of a hybrid source ended, by its name. Only in
+    /// options of stages.
+    StageEnd(String, StageFact),
     /// A parameter of the user's own `fn` whose body this is.
     Local(String),
     /// `window.start` / `window.end`, in the output of an aggregate with a time window.
@@ -82,6 +85,17 @@ pub enum ExprKind {
     Record(Vec<(String, Expr)>),
     /// Where the text was wrong. Never reaches planning.
     Error,
+}
+
+/// What may be asked of a stage that has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum StageFact {
+    /// The greatest value of a column over all of its rows; null where there was none.
+    Max(String),
+    /// When its splits were looked for, by the clock.
+    StartTime,
+    /// When it had been read, by the clock.
+    EndTime,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -194,6 +208,7 @@ impl Expr {
             | ExprKind::Column(_)
             | ExprKind::Param(_)
             | ExprKind::Env(_)
+            | ExprKind::StageEnd(..)
             | ExprKind::Local(_)
             | ExprKind::Window(_)
             | ExprKind::Key(_)
@@ -234,6 +249,7 @@ impl Expr {
             | ExprKind::Column(_)
             | ExprKind::Param(_)
             | ExprKind::Env(_)
+            | ExprKind::StageEnd(..)
             | ExprKind::Local(_)
             | ExprKind::Window(_)
             | ExprKind::Key(_)

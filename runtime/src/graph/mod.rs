@@ -16,7 +16,7 @@ pub mod ty;
 
 pub use chaining::ChainBreak;
 pub use execution::{Chain, ChainId, ExchangeEdge, ExecutionGraph};
-pub use expr::{BinaryOp, CastMode, Expr, ExprKind, Literal, Origin, UnaryOp, WindowBound};
+pub use expr::{BinaryOp, CastMode, Expr, ExprKind, Literal, Origin, StageFact, UnaryOp, WindowBound};
 pub use job::*;
 pub use layout::LayoutError;
 pub use operation::*;

@@ -77,9 +77,27 @@ pub struct SourceOperation {
     /// The name of the format (`json`, `csv`, `text`), where the connector has one.
     pub format: Option<String>,
     pub format_options: Vec<ConnectorOption>,
+    /// The time column that its options `since` and `until` compare.
+    pub range: Option<String>,
+    /// Of a hybrid source, whose own options are none; else empty.
+    pub stages: Vec<SourceStage>,
     pub watermark: Option<WatermarkOperation>,
     /// With [`ErrorPolicy::Into`]: what cannot be decoded leaves by the output `Error`.
     pub on_error: ErrorPolicy,
+}
+
+/// One stage of a hybrid source: `history = file { .. }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceStage {
+    pub name: String,
+    pub connector: String,
+    /// May ask how earlier stages ended: see `ExprKind::StageEnd`.
+    pub options: Vec<ConnectorOption>,
+    pub format: Option<String>,
+    pub format_options: Vec<ConnectorOption>,
+    /// The time column that its options `since` and `until` compare.
+    pub range: Option<String>,
+    pub origin: Origin,
 }
 
 /// Event time of a stream: the column that holds it, and the watermark that a row allows.

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::expr::{BinaryOp, CastMode, Expr, ExprKind, Literal, UnaryOp, WindowBound};
+use super::expr::{BinaryOp, CastMode, Expr, ExprKind, Literal, StageFact, UnaryOp, WindowBound};
 use super::job::{Exchange, Port};
 use super::operation::{ConnectorOption, OptionValue};
 use super::ty::Ty;
@@ -85,6 +85,18 @@ fn write_bare(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
         ExprKind::Column(name) => write_name(f, name),
         ExprKind::Param(name) | ExprKind::Local(name) => write_name(f, name),
         ExprKind::Env(name) => write!(f, "${name}"),
+        ExprKind::StageEnd(stage, fact) => {
+            write_name(f, stage)?;
+            match fact {
+                StageFact::Max(column) => {
+                    f.write_str(".max(")?;
+                    write_name(f, column)?;
+                    f.write_str(")")
+                }
+                StageFact::StartTime => f.write_str(".start_time"),
+                StageFact::EndTime => f.write_str(".end_time"),
+            }
+        }
         ExprKind::Window(WindowBound::Start) => f.write_str("window.start"),
         ExprKind::Window(WindowBound::End) => f.write_str("window.end"),
         ExprKind::Key(index) => write!(f, "key[{index}]"),

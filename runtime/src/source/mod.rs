@@ -1,13 +1,16 @@
 //! Sources, split by split: an enumerator on the coordinator finds and assigns splits, readers on the tasks read them.
 
+mod between;
 mod enumerator;
 mod erased;
 pub mod fetch;
+pub mod hybrid;
 mod reader;
 mod split;
 mod static_enumerator;
 mod throttle;
 
+pub use between::{Between, BetweenReader};
 pub use enumerator::{Call, EnumeratorAction, EnumeratorContext, SplitEnumerator};
 pub use erased::{ErasedEnumerator, ErasedSource, Reaction, TypedSource, erase_source};
 pub use reader::{ReaderStatus, SourceOutput, SourceReader};

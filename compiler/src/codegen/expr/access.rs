@@ -1,6 +1,6 @@
 //! Fields of records, elements of lists and maps, and the making of lists and records.
 
-use millstream_runtime::graph::{Expr, Ty};
+use millstream_runtime::graph::{Expr, StageFact, Ty};
 use quote::quote;
 
 use super::branch::adapt;
@@ -31,6 +31,20 @@ impl<'a> Lowering<'a> {
         let (tokens, hold) = (&element.tokens, element.hold);
         let method = if inner.is_optional() { quote!(and_then) } else { quote!(map) };
         Value::closed(quote!(#operand.#method(|#name| #tokens)), hold)
+    }
+
+    /// `history.max(placed_at)`: what is known of a stage that has ended.
+    pub(super) fn stage_end(&mut self, stage: &str, fact: &StageFact, ty: &Ty) -> Value {
+        let end = quote!(ends.of(#stage)?);
+        match fact {
+            StageFact::StartTime => Value::closed(quote!(#end.start_time), Hold::Copy),
+            StageFact::EndTime => Value::closed(quote!(#end.end_time), Hold::Copy),
+            StageFact::Max(column) => {
+                let schema = self.bindings.stages.cloned().unwrap_or_default();
+                let field = self.cx.types.borrow_mut().field(&schema, column);
+                place(quote!(#end.summary.#field), ty)
+            }
+        }
     }
 
     /// `list[0]`, `map["k"]`: null where there is none.

@@ -45,6 +45,8 @@ pub(super) struct Bindings<'a> {
     pub(super) keys: Vec<Value>,
     /// Results of aggregate calls, in the output of an aggregate.
     pub(super) calls: Vec<Value>,
+    /// The rows of the stages whose ends are known as `ends`.
+    pub(super) stages: Option<&'a Schema>,
 }
 
 /// Lowers the expressions of one closure or function.
@@ -89,6 +91,7 @@ impl<'a> Lowering<'a> {
             ExprKind::Column(name) => self.column(name, &expr.ty),
             ExprKind::Param(name) => self.param(&format!("param {name}"), &expr.ty),
             ExprKind::Env(name) => self.param(&format!("env {name}"), &expr.ty),
+            ExprKind::StageEnd(stage, fact) => self.stage_end(stage, fact, &expr.ty),
             ExprKind::Local(name) => match self.bindings.locals.get(name.as_str()) {
                 Some(value) => value.clone(),
                 None => never(),

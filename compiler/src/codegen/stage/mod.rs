@@ -4,6 +4,7 @@ mod accumulators;
 mod aggregate;
 mod combine;
 mod dedup;
+mod hybrid;
 mod row_wise;
 mod sink;
 mod source;

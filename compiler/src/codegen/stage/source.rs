@@ -1,12 +1,12 @@
 //! Sources: the connector with its options, and what the chain does with its rows.
 
-use millstream_runtime::graph::{ErrorPolicy, SourceOperation};
+use millstream_runtime::graph::{ConnectorOption, ErrorPolicy, SourceOperation};
 use millstream_runtime::{connectors, formats};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::Stage;
-use crate::codegen::names::ident;
+use super::{Stage, hybrid};
+use crate::codegen::names::{Scope, ident};
 use crate::codegen::{doc, options};
 
 /// The function that makes a source, the one that makes its coordinator's half, and the last call of the chain.
@@ -23,26 +23,32 @@ pub(in crate::codegen) fn source<'a>(
     source: &'a SourceOperation,
     errors: Option<TokenStream>,
     next: &TokenStream,
+    names: &mut Scope,
 ) -> Source {
     let cx = stage.cx;
-    let spec = connectors::find(&source.connector).and_then(|connector| connector.source.as_ref());
-    let (ty, uses) = connector_type(
-        spec.map_or("millstream::connectors::UnknownSource", |spec| spec.rust),
-        &cx.row(stage.output.schema),
-        source.format.as_deref(),
-    );
-    let format = source.format.as_deref().map(|format| (format, &source.format_options[..]));
-    let (options, uses_params) = options::render(cx, &source.options, format, stage.output.schema);
-    let (parameter, read) = params_of(uses_params);
     let origin = doc::origin(&stage.vertex.origin);
-    let turbofish = turbofish(&ty);
+    let (made, uses) = if source.stages.is_empty() {
+        let connector = Connector {
+            name: &source.connector,
+            options: &source.options,
+            format: source.format.as_deref().map(|format| (format, &source.format_options[..])),
+            range: source.range.as_deref(),
+        };
+        let Made { ty, body, uses, params } = connector.render(stage);
+        let (parameter, read) = params_of(params);
+        let function = quote! {
+            #origin
+            pub fn source(#parameter: &ParamValues) -> JobResult<#ty> {
+                #read
+                #body
+            }
+        };
+        (function, uses)
+    } else {
+        hybrid::render(stage, source, &origin, names)
+    };
     let items = quote! {
-        #origin
-        pub fn source(#parameter: &ParamValues) -> JobResult<#ty> {
-            #read
-            let options = #options;
-            #turbofish::from_options(&options)
-        }
+        #made
 
         #[doc = " The same, for the coordinator."]
         pub fn source_erased(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
@@ -71,6 +77,55 @@ pub(in crate::codegen) fn source<'a>(
         #made
     };
     Source { items, head, uses }
+}
+
+/// A connector that is read from.
+pub(super) struct Connector<'a> {
+    pub(super) name: &'a str,
+    pub(super) options: &'a [ConnectorOption],
+    pub(super) format: Option<(&'a str, &'a [ConnectorOption])>,
+    /// The time column that `since` and `until` compare.
+    pub(super) range: Option<&'a str>,
+}
+
+/// How it is made.
+pub(super) struct Made {
+    /// The type of the source.
+    pub(super) ty: TokenStream,
+    /// Statements and the result.
+    pub(super) body: TokenStream,
+    pub(super) uses: Vec<String>,
+    /// Whether `params` must be in reach.
+    pub(super) params: bool,
+}
+
+impl<'a> Connector<'a> {
+    pub(super) fn render(&self, stage: &Stage<'a>) -> Made {
+        let cx = stage.cx;
+        let schema = stage.output.schema;
+        let row = cx.row(schema);
+        let spec = connectors::find(self.name).and_then(|connector| connector.source.as_ref());
+        let rust = spec.map_or("millstream::connectors::UnknownSource", |spec| spec.rust);
+        let (ty, uses) = connector_type(rust, &row, self.format.map(|(format, _)| format));
+        let (options, params) = options::render(cx, self.options, self.format, schema);
+        let turbofish = turbofish(&ty);
+        let Some(column) = self.range else {
+            let body = quote! {
+                let options = #options;
+                #turbofish::from_options(&options)
+            };
+            return Made { ty, body, uses, params };
+        };
+        let field = cx.types.borrow_mut().field(schema, column);
+        let optional = schema.field(column).is_some_and(|field| field.ty.is_optional());
+        let time = if optional { quote!(row.#field) } else { quote!(Some(row.#field)) };
+        let body = quote! {
+            let options = #options;
+            let source = #turbofish::from_options(&options)?;
+            Between::from_options(source, |row: &#row| #time, &options)
+        };
+        Made { ty: quote!(impl Source<Row = #row> + use<>), body, uses, params }
+    }
 }
 
 /// `FileSource<types::Flight, CsvFormat>`, and the `use` lines for it.

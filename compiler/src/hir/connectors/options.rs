@@ -6,7 +6,7 @@ use millstream_runtime::connectors::{OptionSpec, OptionTy};
 use millstream_runtime::graph::{ConnectorOption, ExprKind, Literal, OptionValue, Ty};
 
 use crate::hir::context::Context;
-use crate::hir::errors::connectors;
+use crate::hir::errors::{connectors, hybrid};
 use crate::hir::resolve::scope::Scope;
 use crate::hir::types::Typer;
 use crate::hir::types::casts::adapt;
@@ -94,6 +94,19 @@ fn scalar<'a>(cx: &mut Context<'a>, owner: &Owner<'_>, spec: &OptionSpec, expr: 
     }
     match adapt(typed, ty) {
         Ok(typed) => Some(OptionValue::Value(typed)),
+        // What an earlier stage without rows knows nothing of counts as not given.
+        Err(typed) if cx.stages.is_some() && typed.ty.is_optional() => match adapt(typed, &ty.clone().optional()) {
+            Ok(typed) if !spec.required => Some(OptionValue::Value(typed)),
+            Ok(typed) => {
+                let text = cx.text(expr.span);
+                cx.report(hybrid::may_be_absent(spec.name, expr.span, &typed.ty, &text));
+                None
+            }
+            Err(typed) => {
+                wrong(cx, owner, spec, expr.span, &typed.ty.to_string());
+                None
+            }
+        },
         Err(typed) => {
             wrong(cx, owner, spec, expr.span, &typed.ty.to_string());
             None

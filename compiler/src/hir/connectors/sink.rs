@@ -24,6 +24,10 @@ pub fn lower<'a>(
     let cx = &mut lowering.cx;
     let connector = &sink.connector;
     let name = &connector.name;
+    if connector.stages.is_some() {
+        cx.report(crate::hir::errors::hybrid::only_sources(name.span));
+        return;
+    }
     let Some(spec) = catalog::find(&name.text) else {
         if !name.text.is_empty() {
             let known: Vec<&str> = catalog::CONNECTORS.iter().map(|spec| spec.name).collect();

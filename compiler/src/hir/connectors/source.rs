@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use millstream_runtime::connectors::{self as catalog, SourceSpec};
 use millstream_runtime::graph::errors::error_stream;
 use millstream_runtime::graph::{
-    Changelog, ErrorPolicy, Operation, OptionValue, Port, Schema, SourceOperation, StreamType, TimeColumn, Ty,
+    Changelog, ConnectorOption, ErrorPolicy, Operation, OptionValue, Port, Schema, SourceOperation, StreamType, TimeColumn, Ty,
 };
 
-use super::formats;
 use super::options::{self, Owner};
+use super::{formats, hybrid};
 use crate::hir::attributes::Attributes;
 use crate::hir::context::Context;
 use crate::hir::errors::connectors;
@@ -69,52 +69,97 @@ fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&
         Some((OnError::Into(_), _)) => ErrorPolicy::Into,
         _ => ErrorPolicy::Fail,
     };
-    let mut operation = SourceOperation {
-        connector: name.text.clone(),
-        options: Vec::new(),
-        format: None,
-        format_options: Vec::new(),
-        watermark,
-        on_error,
-    };
+    let time = watermark.as_ref().map(|watermark| watermark.column.as_str());
+    let rows = Rows { ty: &source.ty, schema, time, watermark: source.watermark.is_some() };
     if let Some(key) = source.key.first() {
         cx.report(connectors::takes_no_key(&name.text, key.span));
     }
+    let (read, stages) = match &connector.stages {
+        Some(stages) => (Read::default(), hybrid::lower(cx, connector, stages, &rows)),
+        None => (read(cx, connector, &rows), Vec::new()),
+    };
+    SourceOperation {
+        connector: name.text.clone(),
+        options: read.options,
+        format: read.format,
+        format_options: read.format_options,
+        range: read.range,
+        stages,
+        watermark,
+        on_error,
+    }
+}
+
+/// What is known of the rows of a source.
+pub struct Rows<'r, 'a> {
+    pub ty: &'a ast::Type,
+    /// None after a mistake.
+    pub schema: Option<&'r Schema>,
+    /// The column of its event time.
+    pub time: Option<&'r str>,
+    /// Whether there is a watermark, right or wrong.
+    pub watermark: bool,
+}
+
+/// A connector that is read from, checked.
+#[derive(Default)]
+pub struct Read {
+    pub spec: Option<&'static SourceSpec>,
+    pub options: Vec<ConnectorOption>,
+    pub format: Option<String>,
+    pub format_options: Vec<ConnectorOption>,
+    pub range: Option<String>,
+}
+
+/// Checks a connector and its options.
+pub fn read<'a>(cx: &mut Context<'a>, connector: &'a ast::Connector, rows: &Rows<'_, 'a>) -> Read {
+    let name = &connector.name;
+    let mut read = Read::default();
     let Some(spec) = catalog::find(&name.text) else {
         if !name.text.is_empty() {
             let known: Vec<&str> = catalog::CONNECTORS.iter().map(|spec| spec.name).collect();
             cx.report(connectors::unknown_connector(name, &known));
         }
-        return operation;
+        return read;
     };
     let Some(spec) = &spec.source else {
         let known: Vec<&str> = catalog::CONNECTORS.iter().filter(|spec| spec.source.is_some()).map(|spec| spec.name).collect();
         cx.report(connectors::wrong_side(name, true, &known));
-        return operation;
+        return read;
     };
-    let columns = schema.map(|schema| schema.fields.iter().map(|field| field.name.as_str()).collect());
+    read.spec = Some(spec);
+    let columns = rows.schema.map(|schema| schema.fields.iter().map(|field| field.name.as_str()).collect());
     let beside: &[&str] = if spec.formats.is_empty() { &[] } else { &["format"] };
     let owner = Owner { name: &name.text, span: name.span, specs: spec.options, columns, beside };
-    operation.options = options::lower(cx, &owner, &connector.options);
+    read.options = options::lower(cx, &owner, &connector.options);
     if !spec.formats.is_empty() {
-        (operation.format, operation.format_options) = formats::lower(cx, connector, spec.formats, schema, true);
+        (read.format, read.format_options) = formats::lower(cx, connector, spec.formats, rows.schema, true);
     }
-    if let Some(schema) = schema {
-        fixed_columns(cx, source, spec, &operation, schema);
+    let ranged =
+        connector.options.iter().find(|option| [catalog::SINCE.name, catalog::UNTIL.name].contains(&option.name.text.as_str()));
+    if let Some(option) = ranged.filter(|option| spec.options.iter().any(|spec| spec.name == option.name.text)) {
+        read.range = rows.time.map(str::to_owned);
+        if !rows.watermark {
+            cx.report(crate::hir::errors::hybrid::no_event_time(&option.name.text, option.name.span));
+        }
     }
-    operation
+    if let Some(schema) = rows.schema {
+        fixed_columns(cx, connector, rows.ty, spec, &read, schema);
+    }
+    read
 }
 
 /// A connector with columns of its own: the record may name any of them, with their types.
 fn fixed_columns<'a>(
     cx: &mut Context<'a>,
-    source: &'a ast::Source,
+    connector: &ast::Connector,
+    ty: &'a ast::Type,
     spec: &SourceSpec,
-    operation: &SourceOperation,
+    read: &Read,
     schema: &Schema,
 ) {
     let Some(columns) = spec.columns else { return };
-    let words: Vec<(&str, &str)> = operation
+    let words: Vec<(&str, &str)> = read
         .options
         .iter()
         .filter_map(|option| match &option.value {
@@ -123,8 +168,8 @@ fn fixed_columns<'a>(
         })
         .collect();
     let Some(has) = columns(&words) else { return };
-    let written = written_columns(cx, &source.ty);
-    same_columns(cx, &operation.connector, &has, schema, (written, source.ty.span), "");
+    let written = written_columns(cx, ty);
+    same_columns(cx, &connector.name.text, &has, schema, (written, ty.span), "");
 }
 
 /// Every column of the record, and of records in it, is one of the connector's.

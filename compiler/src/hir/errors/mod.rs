@@ -4,6 +4,7 @@
 //! `diagnostics/pages/`.
 
 pub mod connectors;
+pub mod hybrid;
 pub mod names;
 pub mod tables;
 pub mod time;

@@ -20,6 +20,10 @@ fn same_node<'a>(a: &'a Expr, b: &'a Expr, pairs: &mut Vec<(&'a Expr, &'a Expr)>
             pairs.push((base, base_2));
             field.text == field_2.text && safe == safe_2
         }
+        (Method { base, method, args }, Method { base: base_2, method: method_2, args: args_2 }) => {
+            pairs.push((base, base_2));
+            method.text == method_2.text && all(args, args_2, pairs)
+        }
         (Index { base, index }, Index { base: base_2, index: index_2 }) => {
             pairs.extend([(&**base, &**base_2), (&**index, &**index_2)]);
             true

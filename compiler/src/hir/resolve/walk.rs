@@ -34,6 +34,10 @@ fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
         })),
         ExprKind::Field { base, .. } => out.push(base),
         ExprKind::Unary { operand, .. } | ExprKind::IsNull { operand, .. } => out.push(operand),
+        ExprKind::Method { base, args, .. } => {
+            out.push(base);
+            out.extend(args);
+        }
         ExprKind::Index { base, index } => out.extend([&**base, &**index]),
         ExprKind::Binary { left, right, .. } => out.extend([&**left, &**right]),
         ExprKind::In { operand, list, .. } => out.extend([&**operand, &**list]),

@@ -10,7 +10,8 @@ pub mod constant;
 pub mod decimals;
 pub mod literals;
 pub mod paths;
-pub mod typer;
+pub mod stages;
+mod typer;
 pub mod written;
 
 pub use typer::Typer;

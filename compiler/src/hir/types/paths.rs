@@ -71,6 +71,10 @@ impl<'a> Typer<'_, 'a> {
             }
             Scope::Job | Scope::Constant(_) => (Vec::new(), "here; no row is at hand"),
         };
+        if self.stage_number(name).is_some() {
+            let help = format!("ask how it ended: `{name}.max(column)`, `{name}.start_time`, `{name}.end_time`");
+            return self.reject(names::not_a_value(name, span, "a stage", &help), span);
+        }
         let is_function = self.cx.functions.contains_key(name) || millstream_runtime::functions::find(name).is_some();
         let params = self.cx.items.params.iter().map(|entry| entry.node.name.text.as_str());
         let sees_params = matches!(self.scope, Scope::Row(_) | Scope::Job | Scope::Output(_));
@@ -95,6 +99,9 @@ impl<'a> Typer<'_, 'a> {
     pub fn field(&mut self, base: &'a ast::Expr, field: &'a Name, safe: bool, span: Span) -> Expr {
         if let Some(bound) = self.window_bound(base, field, span) {
             return bound;
+        }
+        if let Some(fact) = self.stage_fact(base, field, span) {
+            return fact;
         }
         let base_typed = self.expr(base);
         let Ty::Record(schema) = base_typed.ty.required() else {

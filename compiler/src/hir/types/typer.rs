@@ -49,6 +49,7 @@ impl<'t, 'a> Typer<'t, 'a> {
                 _ => self.make(ExprKind::Env(name.clone()), Ty::String, span),
             },
             Field { base, field, safe } => self.field(base, field, *safe, span),
+            Method { base, method, args } => self.method(base, method, args, span),
             Index { base, index } => self.index(base, index, span),
             Unary { op, operand } => self.unary(*op, operand, span),
             Binary { .. } => self.binary(expr),

@@ -24,6 +24,10 @@ pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a E
         Operation::Source(source) => {
             options(&source.options, visit);
             options(&source.format_options, visit);
+            for stage in &source.stages {
+                options(&stage.options, visit);
+                options(&stage.format_options, visit);
+            }
             source.watermark.iter().for_each(|watermark| visit(Scope::Own, &watermark.watermark));
         }
         Operation::Sink(sink) => {

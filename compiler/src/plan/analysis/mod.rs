@@ -4,3 +4,4 @@ pub mod columns;
 pub mod exprs;
 pub mod failure;
 pub mod need;
+pub mod stages;

@@ -11,8 +11,15 @@ use millstream_runtime::graph::{
 pub fn lines(operation: &Operation) -> Vec<String> {
     match operation {
         Operation::Source(source) => {
-            let mut out = vec![connector("from", &source.connector, &source.options)];
+            let mut out = match source.stages.is_empty() {
+                true => vec![connector("from", &source.connector, &source.options)],
+                false => vec![format!("from {}", source.connector)],
+            };
             format(&mut out, source.format.as_deref(), &source.format_options);
+            for stage in &source.stages {
+                out.push(connector(&format!("stage {} =", stage.name), &stage.connector, &stage.options));
+                format(&mut out, stage.format.as_deref(), &stage.format_options);
+            }
             if let Some(watermark) = &source.watermark {
                 out.push(format!("watermark {} of {}", watermark.watermark, watermark.column));
             }
@@ -169,6 +176,10 @@ pub fn window(window: &Window) -> String {
 pub fn summary(operation: &Operation) -> String {
     let names = |columns: &[(String, Expr)]| columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     match operation {
+        Operation::Source(source) if !source.stages.is_empty() => {
+            let stages: Vec<_> = source.stages.iter().map(|stage| format!("{} = {}", stage.name, stage.connector)).collect();
+            format!("from {} {{ {} }}", source.connector, stages.join(", "))
+        }
         Operation::Source(source) => format!("from {}", source.connector),
         Operation::Sink(sink) => connector("into", &sink.connector, &sink.options),
         Operation::Project(columns) => format!("select {{ {} }}", names(columns)),

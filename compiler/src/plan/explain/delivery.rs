@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millstream_runtime::connectors;
 use millstream_runtime::graph::text::duration_text;
-use millstream_runtime::graph::{JobGraph, Operation, VertexId};
+use millstream_runtime::graph::{JobGraph, Operation, SourceOperation, VertexId};
 
 /// How often a row's effect appears in a sink if the job fails and resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,16 +65,27 @@ fn delivery(job: &JobGraph, source: VertexId, sink: VertexId) -> Delivery {
     Delivery { source, sink, guarantee, why }
 }
 
+/// The connector of a source, or those of its stages.
+fn connectors_of(source: &SourceOperation) -> Vec<&str> {
+    match source.stages.is_empty() {
+        true => vec![&source.connector],
+        false => source.stages.iter().map(|stage| stage.connector.as_str()).collect(),
+    }
+}
+
 fn judge(job: &JobGraph, source: VertexId, sink: VertexId) -> (Guarantee, String) {
     let (Operation::Source(from), Operation::Sink(into)) = (&job.vertex(source).operation, &job.vertex(sink).operation) else {
         return (Guarantee::None, String::new());
     };
-    let (from, into) = (from.connector.as_str(), into.connector.as_str());
+    let (connectors, into) = (connectors_of(from), into.connector.as_str());
     let Some(checkpoint) = &job.settings.checkpoint else {
         let help = "add `checkpoint: every 10s to \"checkpoints\"` to the job";
         return (Guarantee::None, format!("the job takes no checkpoints, so after a failure it begins anew; {help}"));
     };
-    let replayable = connectors::find(from).and_then(|spec| spec.source).is_some_and(|spec| spec.replayable);
+    let replays = |name: &str| connectors::find(name).and_then(|spec| spec.source).is_some_and(|spec| spec.replayable);
+    let lost = connectors.iter().copied().find(|name| !replays(name));
+    let from = lost.unwrap_or(from.connector.as_str());
+    let replayable = lost.is_none();
     let exactly_once = connectors::find(into).and_then(|spec| spec.sink).is_some_and(|spec| spec.exactly_once);
     let every = duration_text(checkpoint.interval);
     if !replayable {

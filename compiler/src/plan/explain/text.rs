@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use millstream_runtime::graph::text::OptionList;
-use millstream_runtime::graph::{Chain, JobVertex, Operation, VertexId};
+use millstream_runtime::graph::{Chain, JobVertex, Operation, SourceOperation, VertexId};
 
 use super::{Plan, deliveries, travels, ways_out};
+use crate::plan::analysis::stages::asked_columns;
 use crate::plan::dump::{operation, types};
 
 /// Sources, chains with their operators, and the delivery guarantees.
@@ -37,7 +38,12 @@ fn source(out: &mut String, plan: Plan<'_>, id: VertexId) {
     let vertex = plan.job.vertex(id);
     let Operation::Source(source) = &vertex.operation else { return };
     let format = source.format.as_deref().map(|format| format!(", format {format}")).unwrap_or_default();
-    let _ = writeln!(out, "  {} from {} {}{format}", vertex.name, source.connector, OptionList(&source.options));
+    if source.stages.is_empty() {
+        let _ = writeln!(out, "  {} from {} {}{format}", vertex.name, source.connector, OptionList(&source.options));
+    } else {
+        let _ = writeln!(out, "  {} from {}", vertex.name, source.connector);
+        stages(out, source);
+    }
     let _ = writeln!(out, "      {}", types::kind(&vertex.output));
     let _ = writeln!(out, "      reads {}", types::schema(&vertex.output.schema));
     let unread = unread_columns(plan, id, vertex);
@@ -49,6 +55,24 @@ fn source(out: &mut String, plan: Plan<'_>, id: VertexId) {
             let _ = writeln!(out, "      watermark {}", watermark.watermark);
         }
         None => out.push_str("      no watermark: no event time\n"),
+    }
+}
+
+/// The stages of a hybrid source, and when it goes from one to the next.
+fn stages(out: &mut String, source: &SourceOperation) {
+    for (number, stage) in source.stages.iter().enumerate() {
+        let format = stage.format.as_deref().map(|format| format!(", format {format}")).unwrap_or_default();
+        let when = match number.checked_sub(1).and_then(|before| source.stages.get(before)) {
+            None => "first".to_owned(),
+            Some(before) => format!("when all of {} is read", before.name),
+        };
+        let _ =
+            writeln!(out, "      {}. {} from {} {}{format}", number + 1, stage.name, stage.connector, OptionList(&stage.options));
+        let _ = writeln!(out, "         {when}");
+    }
+    let asked: Vec<_> = asked_columns(source).into_iter().collect();
+    if !asked.is_empty() {
+        let _ = writeln!(out, "      remembers of every stage the greatest {}", asked.join(", "));
     }
 }
 

@@ -12,6 +12,7 @@ use super::route_errors::stream_of_errors;
 use crate::plan::analysis::exprs::{aggregate_inputs, edge_keys, for_each_mut, sort_inputs, top_inputs};
 use crate::plan::analysis::failure::Failure;
 use crate::plan::analysis::need::{Need, retype};
+use crate::plan::analysis::stages::asked_columns;
 
 /// Goes from the sinks back to learn what is read, then forward from the sources to take away the rest: columns of
 /// projections, aggregate calls, columns of sources, and fields of records in them. Keys of partitions and tables, times
@@ -63,6 +64,7 @@ fn needs(graph: &JobGraph, floor: &Needs, whole_rows: &HashSet<VertexId>) -> Nee
         add_keys(&mut own, vertex);
         if let Operation::Source(source) = &vertex.operation {
             source.watermark.iter().for_each(|watermark| own.add_expr(&watermark.watermark));
+            columns_of_stages(source).into_iter().for_each(|column| own.add(&column, Need::All));
         }
         let mut input = if whole_rows.contains(&id) { Need::All } else { input_need(vertex, &own) };
         if let Some(late) = late.remove(&id) {
@@ -245,17 +247,30 @@ fn prune_vertex(vertex: &mut JobVertex, need: &Need, input: &Schema) {
     vertex.output.time = vertex.output.time.take().filter(|time| schema.field(&time.column).is_some());
 }
 
+/// Columns that a source itself looks at: the time that its options compare, and what later stages ask of earlier ones.
+fn columns_of_stages(source: &SourceOperation) -> Vec<String> {
+    let mut columns: Vec<String> = source.stages.iter().filter_map(|stage| stage.range.clone()).collect();
+    columns.extend(source.range.clone());
+    columns.extend(asked_columns(source));
+    columns
+}
+
 /// A CSV file without a header is read by position: the format has to know the columns that are no longer there.
 fn name_columns(source: &mut SourceOperation, full: &Schema) {
-    let option = |name: &str| source.format_options.iter().find(|option| option.name == name);
+    name_columns_in(&mut source.format_options, full);
+    source.stages.iter_mut().for_each(|stage| name_columns_in(&mut stage.format_options, full));
+}
+
+fn name_columns_in(format_options: &mut Vec<ConnectorOption>, full: &Schema) {
+    let option = |name: &str| format_options.iter().find(|option| option.name == name);
     let headless = option("header").is_some_and(|option| match &option.value {
         OptionValue::Value(value) => value.kind == ExprKind::Literal(Literal::Bool(false)),
         _ => false,
     });
     if headless && option("columns").is_none() {
         let columns = full.fields.iter().map(|field| field.external_name().to_owned()).collect();
-        let origin = source.format_options.first().map(|option| option.origin.clone()).unwrap_or_default();
-        source.format_options.push(ConnectorOption { name: "columns".to_owned(), value: OptionValue::Columns(columns), origin });
+        let origin = format_options.first().map(|option| option.origin.clone()).unwrap_or_default();
+        format_options.push(ConnectorOption { name: "columns".to_owned(), value: OptionValue::Columns(columns), origin });
     }
 }
 

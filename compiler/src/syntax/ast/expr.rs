@@ -45,6 +45,12 @@ pub enum ExprKind {
         field: Name,
         safe: bool,
     },
+    /// `base.method(args)`: what is known of an earlier stage.
+    Method {
+        base: Box<Expr>,
+        method: Name,
+        args: Vec<Expr>,
+    },
     /// `base[index]`
     Index {
         base: Box<Expr>,

@@ -116,11 +116,22 @@ pub enum OnError {
     Into(Name),
 }
 
-/// `file { path: "..", format: csv { null: "NA" } }`
+/// `file { path: "..", format: csv { null: "NA" } }`, or `hybrid { history = file { .. } live = .. }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Connector {
+    /// `hybrid` for a connector with stages.
     pub name: Name,
     pub options: Vec<ConnectorOption>,
+    /// None: it has options instead.
+    pub stages: Option<Vec<ConnectorStage>>,
+    pub span: Span,
+}
+
+/// `history = file { .. }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConnectorStage {
+    pub name: Name,
+    pub connector: Connector,
     pub span: Span,
 }
 

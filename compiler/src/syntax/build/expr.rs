@@ -49,6 +49,10 @@ impl Builder<'_> {
                 let Some(word) = inner.into_inner().find(|part| part.as_rule() == Rule::any_word) else { return base };
                 ExprKind::Field { base: Box::new(base), field: self.name(&word), safe }
             }
+            Rule::method => {
+                let Some(word) = inner.clone().into_inner().find(|part| part.as_rule() == Rule::any_word) else { return base };
+                ExprKind::Method { base: Box::new(base), method: self.name(&word), args: self.exprs(inner) }
+            }
             Rule::index => match self.only_expr(inner) {
                 Some(index) => ExprKind::Index { base: Box::new(base), index: Box::new(index) },
                 None => return base,

@@ -176,7 +176,7 @@ impl Builder<'_> {
     fn source(&mut self, pair: Pair<'_, Rule>, span: Span) -> ItemKind {
         let mut name = no_name(span);
         let mut ty = Type { kind: TypeKind::Error, optional: false, span };
-        let mut connector = Some(Connector { name: no_name(span), options: Vec::new(), span });
+        let mut connector = Connector { name: no_name(span), options: Vec::new(), stages: None, span };
         let (mut watermark, mut on_error, mut key): (Option<Expr>, Option<(OnError, Span)>, Vec<Name>) = (None, None, Vec::new());
         for inner in pair.into_inner() {
             let span = self.span(&inner);
@@ -199,10 +199,7 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        match connector {
-            Some(connector) => ItemKind::Source(Source { name, ty, connector, watermark, on_error, key }),
-            None => ItemKind::Error(Some(name)),
-        }
+        ItemKind::Source(Source { name, ty, connector, watermark, on_error, key })
     }
 
     fn on_error(&mut self, pair: Pair<'_, Rule>) -> Option<OnError> {
@@ -239,7 +236,7 @@ impl Builder<'_> {
 
     fn sink(&mut self, pair: Pair<'_, Rule>, span: Span) -> ItemKind {
         let mut pipeline = Pipeline { input: no_name(span), stages: Vec::new(), span };
-        let mut connector = None;
+        let mut connector = Connector { name: no_name(span), options: Vec::new(), stages: None, span };
         let mut key: Vec<Name> = Vec::new();
         for inner in pair.into_inner() {
             let span = self.span(&inner);
@@ -253,10 +250,7 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        match connector {
-            Some(connector) => ItemKind::Sink(Sink { pipeline, connector, key }),
-            None => ItemKind::Error(None),
-        }
+        ItemKind::Sink(Sink { pipeline, connector, key })
     }
 
     /// All names in a pair.

@@ -72,22 +72,59 @@ impl Builder<'_> {
         SettingValue::Error
     }
 
-    /// `file { path: ".." }`; None: of a later edition, reported.
-    pub fn connector(&mut self, pair: Pair<'_, Rule>) -> Option<Connector> {
+    /// `file { path: ".." }`
+    pub fn connector(&mut self, pair: Pair<'_, Rule>) -> Connector {
         let span = self.span(&pair);
-        let mut connector = Connector { name: no_name(span), options: Vec::new(), span };
+        let mut connector = Connector { name: no_name(span), options: Vec::new(), stages: None, span };
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::hybrid => {
-                    self.report(errors::later(span, "`from hybrid`"));
-                    return None;
+                    for part in inner.clone().into_inner().filter(|part| part.as_rule() == Rule::kw_hybrid) {
+                        connector.name = Name { text: "hybrid".to_string(), span: self.span(&part) };
+                    }
+                    connector.stages = Some(self.hybrid(inner));
                 }
                 Rule::connector_name => connector.name = self.name(&inner),
                 Rule::option_block => connector.options = self.options(inner),
                 _ => {}
             }
         }
-        Some(connector)
+        connector
+    }
+
+    /// `hybrid { history = file { .. } live = .. }`
+    fn hybrid(&mut self, pair: Pair<'_, Rule>) -> Vec<ConnectorStage> {
+        let mut stages = Vec::new();
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::hybrid_stage => stages.push(self.hybrid_stage(inner)),
+                Rule::separator => self.separator(&inner),
+                Rule::bad_entry => {
+                    let list = &mut stages;
+                    self.bad_entry(inner, Rule::hybrid_stage_only, &mut |builder, pair| list.push(builder.hybrid_stage(pair)));
+                }
+                _ => {}
+            }
+        }
+        stages
+    }
+
+    fn hybrid_stage(&mut self, pair: Pair<'_, Rule>) -> ConnectorStage {
+        let span = self.span(&pair);
+        let connector = Connector { name: no_name(span), options: Vec::new(), stages: None, span };
+        let mut stage = ConnectorStage { name: no_name(span), connector, span };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::def_name => stage.name = self.name(&inner),
+                Rule::wrong_colon => {
+                    let at = self.span(&inner);
+                    self.report(errors::colon_in_stage(at));
+                }
+                Rule::connector => stage.connector = self.connector(inner),
+                _ => {}
+            }
+        }
+        stage
     }
 
     fn options(&mut self, pair: Pair<'_, Rule>) -> Vec<ConnectorOption> {

@@ -22,6 +22,9 @@ pub fn expr(value: &Expr) -> String {
         ExprKind::Name(text) => super::quoted(text),
         ExprKind::Env(text) => format!("${text}"),
         ExprKind::Field { base, field, safe } => format!("{}{}{}", expr(base), if *safe { "?." } else { "." }, name(field)),
+        ExprKind::Method { base, method, args } => {
+            format!("{}.{}({})", expr(base), name(method), args.iter().map(expr).collect::<Vec<_>>().join(", "))
+        }
         ExprKind::Index { base, index } => format!("{}[{}]", expr(base), expr(index)),
         ExprKind::Unary { op: UnaryOp::Not, operand } => format!("(not {})", expr(operand)),
         ExprKind::Unary { op: UnaryOp::Negate, operand } => format!("(-{})", expr(operand)),

@@ -133,7 +133,12 @@ impl Out {
 
     fn connector(&mut self, word: &str, connector: &Connector) {
         self.line(format!("{word} {}", name(&connector.name)));
-        self.inside(|out| out.options(&connector.options));
+        self.inside(|out| {
+            out.options(&connector.options);
+            for stage in connector.stages.iter().flatten() {
+                out.connector(&format!("{} =", name(&stage.name)), &stage.connector);
+            }
+        });
     }
 
     fn options(&mut self, options: &[ConnectorOption]) {

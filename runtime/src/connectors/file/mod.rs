@@ -59,6 +59,8 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
                 "",
                 "Rows per second, all subtasks together; without it as fast as possible.",
             ),
+            super::SINCE,
+            super::UNTIL,
         ],
         formats: &["json", "csv", "text"],
         replayable: true,

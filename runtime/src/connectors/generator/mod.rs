@@ -30,6 +30,8 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
                 "",
                 "Rows per second, all subtasks together; without it as many as possible.",
             ),
+            super::SINCE,
+            super::UNTIL,
             OptionSpec::optional("seed", OptionTy::Int, "0", "Another seed gives other rows."),
             OptionSpec::optional("start", OptionTy::Timestamp, "@2026-01-01", "Nexmark: the time of the first event."),
             OptionSpec::optional(
