@@ -1,9 +1,10 @@
 //! From graphs to the files of a crate. Pure: writes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use millstream_runtime::graph::{Changelog, ExecutionGraph, JobGraph};
+use millstream_runtime::connectors;
+use millstream_runtime::graph::{Changelog, ExecutionGraph, JobGraph, Operation};
 use proc_macro2::{Ident, TokenStream};
 
 use super::context::Context;
@@ -26,6 +27,8 @@ pub struct GeneratedCrate {
     pub package: String,
     /// Contents by path within the crate.
     pub files: BTreeMap<PathBuf, String>,
+    /// Features of the facade crate that its connectors need.
+    pub features: BTreeSet<&'static str>,
 }
 
 /// Parsing and printing of generated code recurse with the nesting of expressions, many large frames a level.
@@ -67,7 +70,17 @@ fn emit_here(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) 
     for (module, tokens) in modules {
         files.insert(job::file_of(&module), print(tokens));
     }
-    GeneratedCrate { package: names::package(&job.settings.name), files }
+    GeneratedCrate { package: names::package(&job.settings.name), files, features: features(job) }
+}
+
+/// What the connectors of a job need beyond the runtime.
+fn features(job: &JobGraph) -> BTreeSet<&'static str> {
+    let connector = |id| match &job.vertex(id).operation {
+        Operation::Source(source) => Some(source.connector.as_str()),
+        Operation::Sink(sink) => Some(sink.connector.as_str()),
+        _ => None,
+    };
+    job.topological().into_iter().filter_map(connector).filter_map(|name| connectors::find(name)?.feature).collect()
 }
 
 fn header(options: &EmitOptions) -> String {

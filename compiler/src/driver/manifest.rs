@@ -1,13 +1,17 @@
 //! `Cargo.toml` of a generated crate.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The manifest of the project: the profile that pipelines are built with stands there, once.
 const PROJECT: &str = include_str!("../../../Cargo.toml");
 
-/// The manifest of a generated crate.
-pub(super) fn manifest(package: &str, runtime: &Path) -> String {
+/// The manifest of a generated crate. `features`: those of the facade crate that its connectors need. Without any it is the
+/// same for all pipelines, and so is the runtime that they share.
+pub(super) fn manifest(package: &str, runtime: &Path, features: &BTreeSet<&str>) -> String {
     let runtime = toml_string(&runtime.display().to_string());
+    let features: Vec<String> = features.iter().map(|feature| toml_string(feature)).collect();
+    let features = if features.is_empty() { String::new() } else { format!(", features = [{}]", features.join(", ")) };
     let profile = section(PROJECT, "[profile.flow]");
     let (version, edition) = (env!("CARGO_PKG_VERSION"), "2024");
     format!(
@@ -19,7 +23,7 @@ pub(super) fn manifest(package: &str, runtime: &Path) -> String {
          publish = false\n\
          \n\
          [dependencies]\n\
-         millstream = {{ path = {runtime} }}\n\
+         millstream = {{ path = {runtime}{features} }}\n\
          \n\
          # A workspace of its own, wherever it lies.\n\
          [workspace]\n\
@@ -60,9 +64,11 @@ mod tests {
 
     #[test]
     fn the_profile_of_pipelines_comes_along() {
-        let manifest = manifest("word_count-0123456789", Path::new("/a \"b\"/c"));
+        let manifest = manifest("word_count-0123456789", Path::new("/a \"b\"/c"), &BTreeSet::new());
         assert!(manifest.contains("[profile.flow]\ninherits = \"release\"\nincremental = true\n"), "{manifest}");
         assert!(manifest.contains(r#"millstream = { path = "/a \"b\"/c" }"#), "{manifest}");
+        let with = super::manifest("p", Path::new("/r"), &BTreeSet::from(["http", "kafka"]));
+        assert!(with.contains("millstream = { path = \"/r\", features = [\"http\", \"kafka\"] }"), "{with}");
         assert!(manifest.contains("[profile.release]\ncodegen-units = 1"), "{manifest}");
     }
 }

@@ -4,6 +4,7 @@
 
 mod expressions;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,15 +56,18 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("written");
 }
 
-fn emit_pipeline(folder: &Path, file: &Path) {
+/// Writes a pipeline's sources. Gives the features that it needs.
+fn emit_pipeline(folder: &Path, file: &Path) -> BTreeSet<&'static str> {
     let mut session = Session::open(&file.display().to_string(), &Disk).expect("a file");
     let planned = session.plan();
     let shown = render_all(session.diagnostics(), session.sources(), Style::Plain);
     let planned = planned.unwrap_or_else(|| panic!("{}:\n{shown}", file.display()));
     let options = EmitOptions { source: file.display().to_string(), version: "0".into() };
-    for (path, text) in emit(&planned.job, &planned.execution, &options).files {
+    let generated = emit(&planned.job, &planned.execution, &options);
+    for (path, text) in generated.files {
         write(&folder.join(path.strip_prefix("src").expect("a file below src")), &text);
     }
+    generated.features
 }
 
 /// Beside the cache that the environment names, if it does: then checkouts share what the crates depend on.
@@ -78,21 +82,25 @@ fn target_folder(folder: &Path) -> PathBuf {
 fn all_generated_code_compiles_without_a_warning() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("generated");
     let runtime = root().join("runtime/millstream").canonicalize().expect("the runtime");
-    let mut manifest = format!(
-        "[package]\nname = \"generated\"\nversion = \"0.0.0\"\nedition = \"2024\"\nautobins = false\n\n\
-         [dependencies]\nmillstream = {{ path = {runtime:?} }}\n\n[workspace]\n\n[lints.rust]\nwarnings = \"deny\"\n"
-    );
+    let mut bins = String::new();
+    let mut features = BTreeSet::new();
+    let manifest = |features: Vec<&str>| {
+        format!(
+            "[package]\nname = \"generated\"\nversion = \"0.0.0\"\nedition = \"2024\"\nautobins = false\n\n\
+         [dependencies]\nmillstream = {{ path = {runtime:?}, features = {features:?} }}\n\n[workspace]\n\n[lints.rust]\nwarnings = \"deny\"\n"
+        )
+    };
     let pipelines = pipelines();
     assert!(pipelines.len() > 20, "{pipelines:?}");
     for (name, file) in &pipelines {
         let path = Path::new("bins").join(name);
-        emit_pipeline(&folder.join(&path), file);
-        manifest.push_str(&format!("\n[[bin]]\nname = {name:?}\npath = {:?}\n", path.join("main.rs")));
+        features.extend(emit_pipeline(&folder.join(&path), file));
+        bins.push_str(&format!("\n[[bin]]\nname = {name:?}\npath = {:?}\n", path.join("main.rs")));
     }
     for (path, text) in expressions::modules() {
         write(&folder.join(path), &text);
     }
-    write(&folder.join("Cargo.toml"), &manifest);
+    write(&folder.join("Cargo.toml"), &format!("{}{bins}", manifest(features.into_iter().collect())));
     if !folder.join("Cargo.lock").exists() {
         fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).expect("copied");
     }

@@ -3,6 +3,7 @@
 pub mod blackhole;
 pub mod file;
 pub mod generator;
+pub mod http;
 pub mod stdout;
 
 /// What the compiler, the editor and the manual know of a connector.
@@ -11,6 +12,9 @@ pub struct ConnectorSpec {
     /// `file`, as in `from file { .. }`.
     pub name: &'static str,
     pub doc: &'static str,
+    /// The feature of the facade crate that its code needs: heavy connectors are crates of their own, which only pipelines
+    /// that use them compile.
+    pub feature: Option<&'static str>,
     pub source: Option<SourceSpec>,
     pub sink: Option<SinkSpec>,
 }
@@ -100,9 +104,16 @@ pub enum OptionTy {
 }
 
 /// All built-in connectors, by name.
-pub static CONNECTORS: &[&ConnectorSpec] = &[&blackhole::SPEC, &file::SPEC, &generator::SPEC, &stdout::SPEC];
+pub static CONNECTORS: &[&ConnectorSpec] = &[&blackhole::SPEC, &file::SPEC, &generator::SPEC, &http::SPEC, &stdout::SPEC];
 
 /// The connector of this name.
 pub fn find(name: &str) -> Option<&'static ConnectorSpec> {
     CONNECTORS.iter().copied().find(|connector| connector.name == name)
+}
+
+/// The format that the options of a connector name, with its own options.
+#[cfg(feature = "engine")]
+pub fn format_of<F: crate::formats::Format>(options: &crate::options::Options) -> crate::error::JobResult<F> {
+    let (_, own) = options.block("format")?.unwrap_or_default();
+    F::from_options(&own)
 }

@@ -12,8 +12,9 @@
 //! - After a failure everything in the restored checkpoint is committed again before the first row: a commit must be idempotent.
 //! - Committing never holds up the coordinator or the tasks; a commit that is tried again waits with a growing delay.
 //!
-//! A sink without committer writes rows as they come. Services that take batches of rows have a base of their own.
+//! A sink without committer writes rows as they come. Services that take batches of rows build on [`batching`].
 
+pub mod batching;
 mod commit;
 mod compact;
 mod metrics;

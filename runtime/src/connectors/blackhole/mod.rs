@@ -12,6 +12,7 @@ use super::{ConnectorSpec, SinkSpec};
 pub static SPEC: ConnectorSpec = ConnectorSpec {
     name: "blackhole",
     doc: "Counts rows and forgets them: to measure, or to try a pipeline without output.",
+    feature: None,
     source: None,
     sink: Some(SinkSpec {
         rust: "millstream::connectors::blackhole::BlackholeSink",

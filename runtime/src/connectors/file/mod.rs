@@ -37,12 +37,15 @@ pub use {
     writer::FileWriter,
 };
 
+#[cfg(feature = "engine")]
+pub(crate) use super::format_of;
 use super::{ConnectorSpec, OptionSpec, OptionTy, SinkSpec, SourceSpec};
 
 /// The connector.
 pub static SPEC: ConnectorSpec = ConnectorSpec {
     name: "file",
     doc: "Files: a path, a pattern, or several with commas between them. Relative paths start at the working directory.",
+    feature: None,
     source: Some(SourceSpec {
         rust: "millstream::connectors::file::FileSource",
         options: &[
@@ -96,10 +99,3 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         exactly_once: true,
     }),
 };
-
-/// The format that the options name, with its own options.
-#[cfg(feature = "engine")]
-pub(crate) fn format_of<F: crate::formats::Format>(options: &crate::options::Options) -> crate::error::JobResult<F> {
-    let (_, own) = options.block("format")?.unwrap_or_default();
-    F::from_options(&own)
-}

@@ -19,6 +19,7 @@ use super::{ConnectorSpec, OptionSpec, OptionTy, SourceSpec};
 pub static SPEC: ConnectorSpec = ConnectorSpec {
     name: "generator",
     doc: "Makes rows up: numbers in sequence, or the events of the Nexmark auction site. The same options give the same rows.",
+    feature: None,
     source: Some(SourceSpec {
         rust: "millstream::connectors::generator::GeneratorSource",
         options: &[

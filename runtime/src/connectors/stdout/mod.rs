@@ -12,6 +12,7 @@ use super::{ConnectorSpec, SinkSpec};
 pub static SPEC: ConnectorSpec = ConnectorSpec {
     name: "stdout",
     doc: "Prints rows to standard output as they come. After a failure, rows since the last checkpoint are printed again.",
+    feature: None,
     source: None,
     sink: Some(SinkSpec {
         rust: "millstream::connectors::stdout::StdoutSink",
