@@ -31,6 +31,7 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec { name: "input", ty: "string", default: None, doc: "The bids." },
     ParamSpec { name: "output", ty: "string", default: None, doc: "The folder for the counts." },
     ParamSpec { name: "rate", ty: "int64", default: Some("1000000000"), doc: "Rows per second." },
+    ParamSpec { name: "compact_every", ty: "int64", default: Some("0"), doc: "Checkpoints between merges of files; 0: none." },
     ParamSpec { name: "existing", ty: "string", default: Some("fail"), doc: "The sink's policy." },
     ParamSpec { name: "on_error", ty: "string", default: Some("fail"), doc: "What happens to bad rows." },
     ParamSpec {
@@ -103,6 +104,8 @@ fn build_counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let options = Options::new()
         .with("path", cx.params().get::<String>("output")?)
         .with("existing", cx.params().get::<String>("existing")?);
+    let every: i64 = cx.params().get("compact_every")?;
+    let options = if every > 0 { options.with("compact_every", every) } else { options };
     let sink = cx.sink("sink/counts/file", "counts into file", <FileSink<Count, JsonFormat>>::from_options(&options)?)?;
     let window = WindowAggregate::new(Tumbling::new(60_000_000, 0), Counts);
     let counts = cx.operator("counts/aggregate/0", "counts: aggregate", window, sink)?;

@@ -3,7 +3,7 @@
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::job::{Setup, expected, output, run};
+use super::job::{Setup, expected, output, run, visible};
 
 const ARGS: &str = "MILLSTREAM_TEST_ARGS";
 
@@ -41,10 +41,22 @@ fn kill_after(mut child: std::process::Child, time: Duration) -> Option<ExitStat
 
 #[test]
 fn killed_at_any_moment_and_started_again() {
-    let setup = Setup::new(60_000, 3);
+    killed_and_started_again(&Setup::new(60_000, 3), &[]);
+}
+
+/// The same with small files merged before they are shown: some kills fall between a merge and its commit.
+#[test]
+fn killed_while_files_are_merged() {
+    let setup = Setup::new(40_000, 3);
+    killed_and_started_again(&setup, &["--compact-every", "3"]);
+    let names: Vec<_> = visible(&setup.out()).iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    assert!(names.iter().any(|name| name.starts_with("part-c-")), "nothing was merged: {names:?}");
+}
+
+fn killed_and_started_again(setup: &Setup, more_args: &[&str]) {
     let checkpoints = setup.path("checkpoints");
     let more = ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "20ms", "--rate", "30000", "--parallelism", "2"];
-    let args = setup.args(&more);
+    let args = setup.args(&[&more[..], more_args].concat());
     let all = expected(0..setup.bids);
     let mut seed = 88_172_645_463_325_252_u64;
     let mut kills = 0;

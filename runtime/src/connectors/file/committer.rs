@@ -298,7 +298,10 @@ fn visible_files(folder: &Path, files: &mut Vec<PathBuf>) -> JobResult<()> {
 fn checkpoint_of(name: &str, prefix: &str) -> Option<u64> {
     let mut parts = name.strip_prefix(prefix)?.split('-');
     let (subtask, checkpoint, number) = (parts.next()?, parts.next()?, parts.next()?);
-    subtask.parse::<u32>().ok()?;
+    // Merged files have a letter there.
+    if subtask != "c" {
+        subtask.parse::<u32>().ok()?;
+    }
     number.split('.').next()?.parse::<u64>().ok()?;
     checkpoint.parse().ok()
 }

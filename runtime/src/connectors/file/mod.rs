@@ -7,6 +7,10 @@ mod committer;
 #[cfg(all(test, feature = "engine"))]
 mod committer_tests;
 #[cfg(feature = "engine")]
+mod compactor;
+#[cfg(all(test, feature = "engine"))]
+mod compactor_tests;
+#[cfg(feature = "engine")]
 mod discover;
 #[cfg(feature = "engine")]
 mod enumerator;
@@ -86,6 +90,19 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
                 OptionTy::Size,
                 "256MB",
                 "A file that has grown so large is closed and the next one begun.",
+            ),
+            OptionSpec::optional(
+                "compact",
+                OptionTy::Size,
+                "",
+                "Small files are merged before they are shown: those of a folder that have so many bytes together become one. \
+                 Their rows are seen later by it, at most by `compact_every` checkpoints and one more.",
+            ),
+            OptionSpec::optional(
+                "compact_every",
+                OptionTy::Int,
+                "10",
+                "Files are merged after so many checkpoints however small they are; also without `compact`.",
             ),
             OptionSpec::optional(
                 "existing",

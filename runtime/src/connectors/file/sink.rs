@@ -2,18 +2,24 @@
 
 use std::marker::PhantomData;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::committer::FileCommitter;
+use super::compactor::{CompactOptions, FileCompactor};
 use super::writer::{FileWriter, WriterOptions};
 use crate::error::{JobError, JobResult};
-use crate::formats::Format;
+use crate::formats::{Encoder, Format};
 use crate::options::Options;
 use crate::record::Record;
-use crate::sink::{Committer, Sink, SinkContext};
+use crate::sink::{Committer, Compactor, Sink, SinkContext};
 
 const ROLL_SIZE: u64 = 256 * 1024 * 1024;
+
+/// Checkpoints that rows wait at most to be merged with others.
+const COMPACT_EVERY: u64 = 10;
 
 /// Writes rows of type `T` in the format `F` to files in a folder.
 #[derive(Clone, Debug)]
@@ -24,6 +30,7 @@ pub struct FileSink<T, F> {
     partition: Vec<usize>,
     roll_size: u64,
     existing: Existing,
+    compact: Option<CompactOptions>,
     format: F,
     row: PhantomData<fn(T)>,
 }
@@ -55,6 +62,7 @@ impl<T: Record, F: Format> FileSink<T, F> {
                 "replace" => Existing::Replace,
                 _ => Existing::Fail,
             },
+            compact: compact(options)?,
             format: super::format_of(options)?,
             row: PhantomData,
         })
@@ -63,6 +71,11 @@ impl<T: Record, F: Format> FileSink<T, F> {
     /// Where unfinished files are. Hidden, in the target folder itself: the way to their place is a rename.
     fn staging(&self, context: &SinkContext) -> PathBuf {
         self.folder.join(format!(".millstream-{}-{:08x}", context.run, xxh3_64(context.uid.as_bytes()) & 0xffff_ffff))
+    }
+
+    fn extension(&self) -> String {
+        let extension = self.format.extension();
+        if self.gzip { format!("{extension}.gz") } else { extension.to_owned() }
     }
 
     /// What the names of this run's files begin with.
@@ -75,15 +88,24 @@ impl<T: Record, F: Format> FileSink<T, F> {
     }
 }
 
+/// `compact: 128MB`, `compact_every: 10`: either asks for it.
+fn compact(options: &Options) -> JobResult<Option<CompactOptions>> {
+    let (size, every) = (options.unsigned("compact")?, options.unsigned("compact_every")?);
+    if every == Some(0) {
+        return Err(JobError::new("the option `compact_every` takes a number of checkpoints from 1"));
+    }
+    Ok((size.is_some() || every.is_some())
+        .then(|| CompactOptions { size: size.unwrap_or(u64::MAX), every: every.unwrap_or(COMPACT_EVERY) }))
+}
+
 impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
     type Writer = FileWriter<T, F::Encoder<T>>;
 
     fn writer(&self, context: &SinkContext) -> JobResult<Self::Writer> {
-        let extension = self.format.extension();
         let options = WriterOptions {
             staging: self.staging(context),
             prefix: format!("{}{}-", self.prefix(context), context.subtask),
-            extension: if self.gzip { format!("{extension}.gz") } else { extension.to_owned() },
+            extension: self.extension(),
             gzip: self.gzip,
             partition: self.partition.clone(),
             roll_size: self.roll_size,
@@ -91,6 +113,23 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
             first_checkpoint: context.first_checkpoint,
         };
         Ok(FileWriter::new(options, self.format.encoder()?))
+    }
+
+    fn compactor(&self, context: &SinkContext) -> JobResult<Option<Arc<dyn Compactor>>> {
+        let Some(options) = self.compact else { return Ok(None) };
+        let mut header = Vec::new();
+        Encoder::<T>::header(&mut self.format.encoder()?, &mut header);
+        Ok(Some(Arc::new(FileCompactor {
+            options,
+            folder: self.folder.clone(),
+            staging: self.staging(context),
+            prefix: self.prefix(context),
+            extension: self.extension(),
+            gzip: self.gzip,
+            header,
+            first_checkpoint: context.first_checkpoint,
+            next: AtomicU64::new(0),
+        })))
     }
 
     fn committer(&self, context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
