@@ -20,6 +20,7 @@ macro_rules! cases {
 }
 
 cases! {
+    analytic
     constants
     error_streams
     filters_move

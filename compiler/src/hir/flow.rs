@@ -23,6 +23,10 @@ pub struct Flow {
     pub table_cause: Option<(Span, String)>,
     /// The stream had a time column once, which a `select` left out.
     pub time_dropped: bool,
+    /// All rows come when the input has ended: behind `final`.
+    pub at_end: bool,
+    /// Where `f(..) over (..)` stands in the select that comes next, and the column that holds its value.
+    pub analytic: Vec<(Span, String, Ty)>,
 }
 
 impl Flow {
@@ -37,6 +41,8 @@ impl Flow {
             name: name.to_owned(),
             table_cause: None,
             time_dropped: false,
+            at_end: false,
+            analytic: Vec::new(),
         }
     }
 

@@ -204,6 +204,7 @@ fn required_keys(operation: &Operation) -> Option<Vec<Expr>> {
         Operation::Combine(combine) => Some(combine.keys.clone()),
         // One order of all rows.
         Operation::Sort(_) => Some(Vec::new()),
+        Operation::Over(over) => Some(over.keys.clone()),
         _ => None,
     }
 }

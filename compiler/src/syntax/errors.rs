@@ -315,6 +315,29 @@ pub(super) fn named_key(span: Span) -> Diagnostic {
         .with_help("only the keys of `aggregate` have names: they become columns")
 }
 
+/// Something in `over (..)` that does not belong there.
+pub(super) fn bad_over(span: Span) -> Diagnostic {
+    Diagnostic::error("E0122", "`over (..)` is written wrongly", span, "this is no part of it").with_help(
+        "write `over (by key, order by time, last 10 rows)`: each part may be left out; `last 1h` looks at time instead of rows",
+    )
+}
+
+/// `price over (..)`
+pub(super) fn over_behind_no_call(span: Span, over: Span) -> Diagnostic {
+    Diagnostic::error("E0122", "`over (..)` stands behind a call", span, "this is no call")
+        .with_label(over, "computed over these rows")
+        .with_help("write `avg(price) over (..)`, `lag(price) over (..)`, `row_number() over (..)`")
+}
+
+/// `over (order by t desc)`
+pub(super) fn over_direction(span: Span, word: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error("E0122", "rows of `over (..)` come in the order of time", span, "not needed");
+    match word {
+        "desc" => diagnostic.with_help("to look at later rows use `lead(..)`; for the last rows first use `top`"),
+        _ => diagnostic.with_help("leave it out").with_fix("leave it out", span, "", false),
+    }
+}
+
 /// Known, but not in this version.
 pub(super) fn later(span: Span, what: &str) -> Diagnostic {
     let verb = if what.contains("` and `") || what.starts_with("early") { "are" } else { "is" };

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "engine")]
 mod accumulator;
+mod analytic;
 mod approx_count_distinct;
 #[cfg(feature = "engine")]
 mod arrivals;
@@ -25,6 +26,7 @@ mod variance;
 #[cfg(feature = "engine")]
 pub use self::{
     accumulator::{Accumulator, Retract},
+    analytic::{Lag, Lead},
     approx_count_distinct::ApproxCountDistinct,
     avg::{Average, Avg},
     by::{MaxBy, MinBy},
@@ -79,6 +81,14 @@ pub static AGGREGATES: &[&AggregateSpec] = &[
     &variance::VARIANCE,
 ];
 
+/// Functions that only stand before `over (..)`, by name.
+pub static ANALYTIC: &[&AggregateSpec] = &[&analytic::LAG, &analytic::LEAD, &analytic::ROW_NUMBER];
+
+/// The function of this name that only stands before `over (..)`.
+pub fn find_analytic(name: &str) -> Option<&'static AggregateSpec> {
+    ANALYTIC.iter().copied().find(|function| function.name == name)
+}
+
 /// The aggregate function of this name.
 pub fn find(name: &str) -> Option<&'static AggregateSpec> {
     AGGREGATES.iter().copied().find(|aggregate| aggregate.name == name)
@@ -91,7 +101,7 @@ mod tests {
     #[test]
     fn specs_are_sorted_and_well_formed() {
         assert!(AGGREGATES.is_sorted_by(|a, b| a.name < b.name));
-        for spec in AGGREGATES {
+        for spec in AGGREGATES.iter().chain(ANALYTIC) {
             let signature = crate::graph::signature::Signature::parse(spec.signature).unwrap();
             assert_eq!(signature.name, spec.name);
             assert!(!spec.doc.is_empty());

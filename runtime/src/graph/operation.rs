@@ -34,6 +34,8 @@ pub enum Operation {
     Inserts,
     /// A table under another key: of the rows that stand for a key, the last to come.
     KeyBy(Vec<String>),
+    /// Each row with what the rows of its key up to it make.
+    Over(OverOperation),
     /// A table's rows as they stand when the inputs have ended.
     Final,
     /// A table as a stream of its changes: the row's columns behind `op: string` (`insert`, `update_before`, `update_after`, `delete`).
@@ -234,6 +236,42 @@ pub struct AggregateCall {
     pub filter: Option<Expr>,
     pub ty: super::ty::Ty,
     pub origin: Origin,
+}
+
+/// `avg(price) over (by seller, last 10 rows)`: all input columns, then one column per call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OverOperation {
+    /// What rows are looked at together. May be empty.
+    pub keys: Vec<Expr>,
+    /// The event time of a row: the order.
+    pub time: Expr,
+    pub frame: Frame,
+    /// The new columns.
+    pub calls: Vec<(String, AnalyticCall)>,
+}
+
+/// One call before `over (..)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnalyticCall {
+    /// An aggregate, or a function of `aggregates::ANALYTIC`.
+    pub call: AggregateCall,
+    /// `lag(x, 2)`: so many rows back.
+    pub back: u64,
+}
+
+/// The rows that a call with `over (..)` looks at, beside the row itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// All rows up to this one, one by one: `row_number`, `lag`.
+    Running,
+    /// All rows up to this one, and those of the same time.
+    All,
+    /// So many rows, this one included.
+    Rows(u64),
+    /// The rows that are at most so many microseconds older, and those of the same time.
+    Time(i64),
+    /// The row so many rows behind this one: `lead`.
+    Ahead(u64),
 }
 
 /// A window of an aggregate. All sizes in microseconds.

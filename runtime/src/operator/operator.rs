@@ -24,8 +24,9 @@ pub trait Operator<In>: Send {
         Ok(None)
     }
 
-    /// No later row is older than this. Watermarks only grow; `Watermark::MAX` comes before `finish`. The result goes on to
-    /// the next stage, after the rows emitted here.
+    /// No later row is older than this. Watermarks only grow. The result goes on to the next stage, after the rows emitted here.
+    /// `Watermark::MAX` is the last, at the end of every input, with event time or without: what is left comes out here, so
+    /// that to the stages behind it comes before the end of time.
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<Self::Out>) -> Result<Option<Watermark>, Failure> {
         Ok(Some(watermark))
     }
@@ -40,7 +41,7 @@ pub trait Operator<In>: Send {
         None
     }
 
-    /// The input has ended. Emits what is left and leaves the state empty, so that a second end after a restore adds nothing.
+    /// The input has ended; `Watermark::MAX` came before. Leaves the state empty, so that a second end after a restore adds nothing.
     fn finish(&mut self, out: &mut impl Collector<Self::Out>) -> Result<(), Failure> {
         Ok(())
     }

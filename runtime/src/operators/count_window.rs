@@ -10,7 +10,7 @@ use super::window_aggregate::emit;
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
 use crate::state::{KeyedState, Place};
-use crate::time::{Progress, WindowBounds};
+use crate::time::{Progress, Watermark, WindowBounds};
 
 /// Aggregates every `size` rows of a key.
 pub struct CountWindow<A: Aggregation> {
@@ -61,13 +61,14 @@ impl<A: Aggregation> Operator<A::In> for CountWindow<A> {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
-        for table in 0..self.state.tables().tables() {
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<A::Out>) -> Result<Option<Watermark>, Failure> {
+        let tables = if watermark == Watermark::MAX { self.state.tables().tables() } else { 0 };
+        for table in 0..tables {
             for entry in self.state.tables_mut().drain(table) {
                 emit(&self.aggregation, &entry.key, WindowBounds::ALL, &entry.value.1, out)?;
             }
         }
-        Ok(())
+        Ok(Some(watermark))
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
@@ -150,8 +151,9 @@ impl<A: Aggregation> Operator<A::In> for SlidingCountWindow<A> {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
-        for table in 0..self.state.tables().tables() {
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<A::Out>) -> Result<Option<Watermark>, Failure> {
+        let tables = if watermark == Watermark::MAX { self.state.tables().tables() } else { 0 };
+        for table in 0..tables {
             for entry in self.state.tables_mut().drain(table) {
                 let (rows, panes) = entry.value;
                 if rows.is_multiple_of(self.step) {
@@ -164,7 +166,7 @@ impl<A: Aggregation> Operator<A::In> for SlidingCountWindow<A> {
                 emit_merged(&self.aggregation, &entry.key, panes.iter().skip(skip as usize), out)?;
             }
         }
-        Ok(())
+        Ok(Some(watermark))
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {

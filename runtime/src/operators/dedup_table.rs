@@ -259,16 +259,14 @@ where
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
         self.rows.forget(watermark, |row| out.emit(row))?;
-        Ok(Some(watermark))
-    }
-
-    fn finish(&mut self, out: &mut impl Collector<T>) -> Result<(), Failure> {
-        for table in 0..self.rows.state.tables().tables() {
-            for entry in self.rows.state.tables_mut().drain(table) {
-                out.emit(entry.value.1)?;
+        if watermark == Watermark::MAX {
+            for table in 0..self.rows.state.tables().tables() {
+                for entry in self.rows.state.tables_mut().drain(table) {
+                    out.emit(entry.value.1)?;
+                }
             }
         }
-        Ok(())
+        Ok(Some(watermark))
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {

@@ -2,6 +2,8 @@
 //!
 //! [`Final`] knows the key: state is key → row, a row replaces the one of its key. [`FinalBag`] does not: state is what the
 //! exchange before it goes by → rows, and how often each stands.
+//!
+//! The rows come out when the last watermark comes, and before it goes on: to what is behind, they are in time.
 
 use std::marker::PhantomData;
 
@@ -9,7 +11,7 @@ use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, Key};
 use crate::state::{KeyedState, Place, State, decode_from_slice};
-use crate::time::Progress;
+use crate::time::{Progress, Watermark};
 use crate::value::EvalError;
 
 /// The rows of a table with a key, at the end of the input.
@@ -59,13 +61,15 @@ where
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut impl Collector<T>) -> Result<(), Failure> {
-        for table in 0..self.state.tables().tables() {
-            for entry in self.state.tables_mut().drain(table) {
-                out.emit(entry.value)?;
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
+        if watermark == Watermark::MAX {
+            for table in 0..self.state.tables().tables() {
+                for entry in self.state.tables_mut().drain(table) {
+                    out.emit(entry.value)?;
+                }
             }
         }
-        Ok(())
+        Ok(Some(watermark))
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
@@ -142,15 +146,17 @@ where
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut impl Collector<T>) -> Result<(), Failure> {
-        for table in 0..self.state.tables().tables() {
-            for (row, count) in self.state.tables_mut().drain(table).flat_map(|entry| entry.value) {
-                for _ in 0..count {
-                    out.emit(decode_from_slice(&row).map_err(|error| JobError::new(error.to_string()))?)?;
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
+        if watermark == Watermark::MAX {
+            for table in 0..self.state.tables().tables() {
+                for (row, count) in self.state.tables_mut().drain(table).flat_map(|entry| entry.value) {
+                    for _ in 0..count {
+                        out.emit(decode_from_slice(&row).map_err(|error| JobError::new(error.to_string()))?)?;
+                    }
                 }
             }
         }
-        Ok(())
+        Ok(Some(watermark))
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {

@@ -211,7 +211,7 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<A::Out>) -> Result<Option<Watermark>, Failure> {
-        if !self.domain.is_processing() {
+        if !self.domain.is_processing() || watermark == Watermark::MAX {
             self.advance(watermark, out)?;
         }
         Ok(Some(watermark))
@@ -228,8 +228,7 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
         if self.domain.is_processing() { self.timers.next().map(|at| at.saturating_add(1)) } else { None }
     }
 
-    fn finish(&mut self, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
-        self.advance(Watermark::MAX, out)?;
+    fn finish(&mut self, _out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
         if self.domain.is_processing() {
             self.progress = Progress::default();
         }

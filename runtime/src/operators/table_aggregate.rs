@@ -11,7 +11,7 @@ use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, ChangeKind};
 use crate::state::{KeyedState, Place};
-use crate::time::{Progress, WindowBounds};
+use crate::time::{Progress, Watermark, WindowBounds};
 use crate::value::EvalError;
 
 /// The input is a stream: rows are only added.
@@ -246,8 +246,16 @@ macro_rules! over {
                 self.groups.update($adds, $inner)
             }
 
-            fn finish(&mut self, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
-                Ok(self.groups.finish(|aggregation, key, acc| emit(aggregation, key, WindowBounds::ALL, acc, out))?)
+            // Before the last watermark goes on: to what is behind, the rows are in time.
+            fn on_watermark(
+                &mut self,
+                watermark: Watermark,
+                out: &mut impl Collector<A::Out>,
+            ) -> Result<Option<Watermark>, Failure> {
+                if watermark == Watermark::MAX {
+                    self.groups.finish(|aggregation, key, acc| emit(aggregation, key, WindowBounds::ALL, acc, out))?;
+                }
+                Ok(Some(watermark))
             }
 
             fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {

@@ -300,7 +300,7 @@ impl<A: Aggregation, W: WindowAssigner, L: Stage<A::In>> Operator<A::In> for Win
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<A::Out>) -> Result<Option<Watermark>, Failure> {
-        if !self.domain.is_processing() {
+        if !self.domain.is_processing() || watermark == Watermark::MAX {
             self.advance(watermark, out)?;
         }
         Ok(Some(watermark))
@@ -317,8 +317,7 @@ impl<A: Aggregation, W: WindowAssigner, L: Stage<A::In>> Operator<A::In> for Win
         (self.domain.is_processing() && self.due != i64::MAX).then(|| self.due.saturating_add(1))
     }
 
-    fn finish(&mut self, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
-        self.advance(Watermark::MAX, out)?;
+    fn finish(&mut self, _out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
         if self.domain.is_processing() {
             self.progress = Progress::default();
             self.fired = i64::MIN;

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use millstream_runtime::graph::Keep;
+use millstream_runtime::graph::{Frame, Keep};
 use millstream_runtime::operator::Operator;
 use millstream_runtime::operators::*;
 use millstream_runtime::record::{Change, ChangeKind};
@@ -155,6 +155,13 @@ proptest! {
     #[test]
     fn sessions(events in events(18), lateness in prop_oneof![Just(0i64), 1..25i64]) {
         check(|| SessionAggregate::new(6, Collect).allow_late(lateness), &events);
+    }
+
+    #[test]
+    fn over(events in events(18)) {
+        for frame in [Frame::Running, Frame::All, Frame::Rows(3), Frame::Time(12), Frame::Ahead(2)] {
+            check(|| Over::new(frame, crate::over::Ids), &events);
+        }
     }
 
     #[test]

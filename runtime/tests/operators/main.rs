@@ -6,6 +6,7 @@ mod chains;
 mod dedup;
 mod harness;
 mod law;
+mod over;
 mod ranking;
 mod sessions;
 mod tables;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use millstream_compiler::diagnostics::did_you_mean;
-use millstream_runtime::aggregates::AGGREGATES;
+use millstream_runtime::aggregates::{AGGREGATES, ANALYTIC};
 use millstream_runtime::functions::FUNCTIONS;
 
 use crate::console::Console;
@@ -66,7 +66,7 @@ fn entries() -> Vec<Entry> {
         doc: function.doc,
         examples: function.examples,
     });
-    let aggregates = AGGREGATES.iter().map(|aggregate| Entry {
+    let aggregates = AGGREGATES.iter().chain(ANALYTIC).map(|aggregate| Entry {
         name: aggregate.name,
         category: AGGREGATE,
         signature: aggregate.signature,

@@ -1,8 +1,8 @@
 //! The accumulators of an aggregate: one field per call.
 
 use millstream_runtime::aggregates;
-use millstream_runtime::graph::{AggregateCall, AggregateOperation, ExprKind, Ty};
-use proc_macro2::{Ident, TokenStream};
+use millstream_runtime::graph::{AggregateCall, AggregateOperation, ExprKind, OverOperation, Ty};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use super::Stage;
@@ -20,6 +20,8 @@ pub(super) struct Accumulator<'a> {
     pub(super) rust: TokenStream,
     /// Whether it only counts rows: it takes no value.
     counts_rows: bool,
+    /// Whether null is a value to it: it looks at rows by their number.
+    takes_null: bool,
 }
 
 impl<'a> Stage<'a> {
@@ -35,15 +37,43 @@ impl<'a> Stage<'a> {
                 let name = names.value(column.map_or(call.function, |(name, _)| name.as_str()));
                 let counts_rows = call.function == "count" && !call.distinct;
                 let rust = self.accumulator_type(call, counts_rows);
-                Accumulator { call, name, rust, counts_rows }
+                Accumulator { call, name, rust, counts_rows, takes_null: false }
             })
             .collect()
     }
 
-    fn accumulator_type(&self, call: &AggregateCall, counts_rows: bool) -> TokenStream {
+    /// The accumulators of calls with `over (..)`.
+    pub(super) fn analytic_accumulators(&self, over: &'a OverOperation) -> Vec<Accumulator<'a>> {
+        let mut names = Scope::with(&["acc", "params", "row", "other", "self"]);
+        over.calls
+            .iter()
+            .map(|(_, analytic)| {
+                let call = &analytic.call;
+                let takes_null = matches!(call.function, "lag" | "lead");
+                let counts_rows = call.function == "row_number" || (call.function == "count" && !call.distinct);
+                let rust = match call.args.first() {
+                    Some(arg) if takes_null => {
+                        let (name, rows) = (self.accumulator_name(call), Literal::u64_unsuffixed(analytic.back));
+                        let mut types = self.cx.types.borrow_mut();
+                        types.keep_type_in_state(&arg.ty);
+                        let value = types.owned(arg.ty.required());
+                        quote!(aggregates::#name<#value, #rows>)
+                    }
+                    _ => self.accumulator_type(call, counts_rows),
+                };
+                Accumulator { call, name: names.value(call.function), rust, counts_rows, takes_null }
+            })
+            .collect()
+    }
+
+    fn accumulator_name(&self, call: &AggregateCall) -> Ident {
         let of = |spec: &aggregates::AggregateSpec| if self.input.table { spec.over_table } else { spec.accumulator };
-        let name = aggregates::find(call.function).map_or(call.function, of);
-        let name = ident(name);
+        let spec = aggregates::find(call.function).or_else(|| aggregates::find_analytic(call.function));
+        ident(spec.map_or(call.function, of))
+    }
+
+    fn accumulator_type(&self, call: &AggregateCall, counts_rows: bool) -> TokenStream {
+        let name = self.accumulator_name(call);
         let mut types = self.cx.types.borrow_mut();
         let arguments: Vec<TokenStream> = call
             .args
@@ -153,6 +183,9 @@ fn argument<'a>(lowering: &mut Lowering<'a>, accumulator: &Accumulator<'a>) -> A
         [] => Argument::None,
         [arg] => {
             let value = lowering.lower_owned(arg).tokens;
+            if accumulator.takes_null {
+                return Argument::Value(if arg.ty.is_optional() { value } else { quote!(Some(#value)) });
+            }
             if arg.ty.is_optional() { Argument::Optional(value) } else { Argument::Value(value) }
         }
         args => {

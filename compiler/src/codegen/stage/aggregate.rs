@@ -83,19 +83,23 @@ impl<'a> Stage<'a> {
             });
         }
         if merges(aggregate) {
-            let merges: TokenStream =
-                accumulators.iter().map(|Accumulator { name, .. }| quote!(acc.#name.merge(&other.#name)?;)).collect();
-            let (acc, other) = (unless_used(&merges, ident("acc")), unless_used(&merges, ident("other")));
-            methods.extend(quote! {
-                fn merge(&self, #acc: &mut Self::Acc, #other: &Self::Acc) -> Result<(), EvalError> { #merges Ok(()) }
-            });
+            methods.extend(self.merge_method(accumulators));
         }
         let (output, uses_params) = self.output_method(aggregate, accumulators);
         methods.extend(output);
         (methods, any_params | uses_params)
     }
 
-    fn over_row_method(
+    pub(super) fn merge_method(&self, accumulators: &[Accumulator<'a>]) -> TokenStream {
+        let merges: TokenStream =
+            accumulators.iter().map(|Accumulator { name, .. }| quote!(acc.#name.merge(&other.#name)?;)).collect();
+        let (acc, other) = (unless_used(&merges, ident("acc")), unless_used(&merges, ident("other")));
+        quote! {
+            fn merge(&self, #acc: &mut Self::Acc, #other: &Self::Acc) -> Result<(), EvalError> { #merges Ok(()) }
+        }
+    }
+
+    pub(super) fn over_row_method(
         &self,
         name: &str,
         output: TokenStream,

@@ -5,6 +5,7 @@ mod aggregate;
 mod combine;
 mod dedup;
 mod hybrid;
+mod over;
 mod row_wise;
 mod sink;
 mod source;
@@ -81,6 +82,7 @@ impl<'a> Stage<'a> {
             Operation::KeyBy(key) => self.key_by(key),
             Operation::Final => self.last_rows(),
             Operation::Aggregate(aggregate) => return Some(self.aggregate(aggregate, names)),
+            Operation::Over(over) => return Some(self.over(over, names)),
             Operation::Union | Operation::Errors | Operation::Rebalance | Operation::Broadcast | Operation::PartitionBy(_) => {
                 return None;
             }

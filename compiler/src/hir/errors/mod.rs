@@ -6,6 +6,7 @@
 pub mod connectors;
 pub mod hybrid;
 pub mod names;
+pub mod over;
 pub mod tables;
 pub mod time;
 pub mod types;

@@ -61,6 +61,15 @@ fn same_node<'a>(a: &'a Expr, b: &'a Expr, pairs: &mut Vec<(&'a Expr, &'a Expr)>
                 })
         }
         (Call(call), Call(call_2)) => same_call(call, call_2, pairs),
+        (Over(over), Over(over_2)) => {
+            let (last, last_2) = (&over.last, &over_2.last);
+            pairs.extend(over.order.iter().zip(&over_2.order));
+            pairs.extend(last.iter().zip(last_2).map(|(last, last_2)| (&last.length, &last_2.length)));
+            over.order.is_some() == over_2.order.is_some()
+                && last.as_ref().map(|last| last.rows) == last_2.as_ref().map(|last| last.rows)
+                && all(&over.by, &over_2.by, pairs)
+                && same_call(&over.call, &over_2.call, pairs)
+        }
         (List(items), List(items_2)) => all(items, items_2, pairs),
         (Record(fields), Record(fields_2)) => {
             pairs.extend(fields.iter().zip(fields_2).map(|((_, value), (_, value_2))| (value, value_2)));

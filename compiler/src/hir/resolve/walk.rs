@@ -57,6 +57,16 @@ fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
             }));
             out.extend(call.filter.as_deref());
         }
+        ExprKind::Over(over) => {
+            out.extend(over.call.args.iter().filter_map(|argument| match &argument.value {
+                ArgumentValue::Expr(value) => Some(value),
+                ArgumentValue::Type(_) => None,
+            }));
+            out.extend(over.call.filter.as_deref());
+            out.extend(&over.by);
+            out.extend(&over.order);
+            out.extend(over.last.iter().map(|last| &last.length));
+        }
         ExprKind::List(items) => out.extend(items),
         ExprKind::Record(fields) => out.extend(fields.iter().map(|(_, value)| value)),
     }

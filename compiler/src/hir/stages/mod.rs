@@ -4,6 +4,7 @@ mod aggregate;
 mod combine;
 mod dedup;
 mod explode;
+pub mod over;
 mod physical;
 mod select;
 mod sort;

@@ -15,6 +15,7 @@ use crate::syntax::ast::{self, Name, SelectItem};
 
 pub fn lower<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], input: Flow) -> Flow {
     let broken = items.iter().any(|item| matches!(item, SelectItem::Error(_)));
+    let input = super::over::analytic(at, items, input);
     let columns = columns(at, items, &input);
     if columns.is_empty() && !broken && !input.unknown {
         at.report(tables::no_columns(at.stage.span, "select"));
@@ -33,6 +34,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], input: Flow) 
     let unknown = broken || (input.unknown && items.iter().any(|item| matches!(item, SelectItem::Rest { .. })));
     let mut flow = at.add("select", Operation::Project(columns), input, output);
     flow.not_null.clear();
+    flow.analytic.clear();
     flow.time_dropped = time_dropped;
     flow.unknown = unknown;
     flow

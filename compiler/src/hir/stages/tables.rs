@@ -12,6 +12,7 @@ pub fn lower_final(at: &mut At<'_, '_, '_>, input: Flow) -> Flow {
     let output = StreamType { schema: input.ty.schema.clone(), changelog: Changelog::Append, time: None };
     let mut flow = at.add("final", Operation::Final, input, output);
     flow.table_cause = None;
+    flow.at_end = true;
     flow
 }
 

@@ -113,7 +113,7 @@ fn no_clock(at: &mut At<'_, '_, '_>, over: &Over, usage: &str) -> bool {
     over.processing_time.is_none()
 }
 
-fn length<'a>(at: &mut At<'_, '_, 'a>, written: &'a ast::Expr) -> Option<i64> {
+pub fn length<'a>(at: &mut At<'_, '_, 'a>, written: &'a ast::Expr) -> Option<i64> {
     const WHAT: &str = "the length of a window";
     match Typer::new(&mut at.lowering.cx, Scope::Constant(WHAT)).constant(written, &Ty::Duration, WHAT)? {
         Literal::Duration(time) if time > 0 => Some(time),
@@ -124,7 +124,7 @@ fn length<'a>(at: &mut At<'_, '_, 'a>, written: &'a ast::Expr) -> Option<i64> {
     }
 }
 
-fn rows<'a>(at: &mut At<'_, '_, 'a>, written: &'a ast::Expr) -> Option<u64> {
+pub fn rows<'a>(at: &mut At<'_, '_, 'a>, written: &'a ast::Expr) -> Option<u64> {
     const WHAT: &str = "the number of rows of a window";
     match Typer::new(&mut at.lowering.cx, Scope::Constant(WHAT)).constant(written, &Ty::Int64, WHAT)? {
         Literal::Int(count) if count > 0 => u64::try_from(count).ok(),

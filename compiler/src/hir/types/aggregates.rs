@@ -1,14 +1,16 @@
 //! Aggregate calls in the block of `aggregate`: their arguments see rows, their results belong to a group.
 
 use millstream_runtime::aggregates::AggregateSpec;
-use millstream_runtime::graph::{AggregateCall, Expr, ExprKind, Ty};
+use millstream_runtime::graph::{AggregateCall, AnalyticCall, Expr, ExprKind, Ty};
 
 use super::decimals;
 use super::typer::Typer;
-use crate::hir::errors::tables;
+use crate::hir::errors::{over, tables};
+use crate::hir::flow::Flow;
 use crate::hir::resolve::same::same;
 use crate::hir::resolve::scope::Scope;
-use crate::syntax::ast::{self, Call};
+use crate::source::Span;
+use crate::syntax::ast::{self, Call, OverExpr};
 
 impl<'a> Typer<'_, 'a> {
     /// One call; equal calls share one accumulator.
@@ -20,7 +22,7 @@ impl<'a> Typer<'_, 'a> {
         }
         let input = output.input.clone();
         let never_empty = output.never_empty;
-        let Some(typed) = self.aggregate_call(expr, call, spec, &input, never_empty) else { return self.error(expr.span) };
+        let Some(typed) = self.aggregate_call(expr.span, call, spec, &input, never_empty) else { return self.error(expr.span) };
         let ty = typed.ty.clone();
         let Scope::Output(output) = &mut self.scope else { return self.error(expr.span) };
         let index = output.calls.len();
@@ -28,12 +30,55 @@ impl<'a> Typer<'_, 'a> {
         self.make(ExprKind::Aggregate(index), ty, expr.span)
     }
 
+    /// The value of a call with `over (..)`, which an operator before the select has computed.
+    pub fn over(&mut self, span: Span) -> Expr {
+        if let Scope::Row(flow) = &self.scope {
+            match flow.analytic.iter().find(|(place, _, _)| *place == span) {
+                // The call itself was wrong, which has been reported.
+                Some((_, _, Ty::Error)) => return self.error(span),
+                Some((_, column, ty)) => return self.make(ExprKind::Column(column.clone()), ty.clone(), span),
+                None => {}
+            }
+        }
+        self.reject(over::not_here(span), span)
+    }
+
+    /// A call before `over (..)`: an aggregate over the rows of its frame, or one of `lag`, `lead`, `row_number`.
+    pub fn analytic_call(&mut self, over: &'a OverExpr, input: &Flow) -> Option<AnalyticCall> {
+        let call = &over.call;
+        let name = call.function.text.as_str();
+        if let Some(spec) = millstream_runtime::aggregates::find(name) {
+            let call = self.aggregate_call(over.call_span, call, spec, input, true)?;
+            return Some(AnalyticCall { call, back: 0 });
+        }
+        let Some(spec) = millstream_runtime::aggregates::find_analytic(name) else {
+            self.cx.report(over::not_analytic(name, call.function.span));
+            return None;
+        };
+        if let Some(span) = call.distinct {
+            self.cx.report(tables::not_an_aggregate("distinct", span, name));
+        }
+        if let Some(filter) = &call.filter {
+            self.cx.report(tables::not_an_aggregate("where", filter.span, name));
+        }
+        let mut typed = self.aggregate_call(over.call_span, call, spec, input, true)?;
+        let back = match call.args.get(1).map(|argument| &argument.value) {
+            Some(ast::ArgumentValue::Expr(written)) => crate::hir::stages::over::distance(self, written)?,
+            _ => u64::from(!typed.args.is_empty()),
+        };
+        typed.args.truncate(1);
+        if !spec.never_null && !typed.ty.is_optional() {
+            typed.ty = typed.ty.optional();
+        }
+        Some(AnalyticCall { call: typed, back })
+    }
+
     fn aggregate_call(
         &mut self,
-        expr: &'a ast::Expr,
+        place: Span,
         call: &'a Call,
         spec: &'static AggregateSpec,
-        input: &crate::hir::flow::Flow,
+        input: &Flow,
         never_empty: bool,
     ) -> Option<AggregateCall> {
         let mut rows = Typer { cx: self.cx, scope: Scope::Row(input), in_aggregate: true };
@@ -62,7 +107,7 @@ impl<'a> Typer<'_, 'a> {
         };
         let empty = filter.is_some() || !never_empty || bound.args.iter().any(|arg| arg.ty.is_optional());
         let ty = if empty && !spec.never_null { result.optional() } else { result };
-        let origin = rows.cx.origin(expr.span);
+        let origin = rows.cx.origin(place);
         Some(AggregateCall { function: spec.name, args: bound.args, distinct: call.distinct.is_some(), filter, ty, origin })
     }
 }

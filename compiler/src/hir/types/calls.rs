@@ -44,6 +44,9 @@ impl<'a> Typer<'_, 'a> {
                 return self.reject(diagnostic, expr.span);
             }
         }
+        if !own && function.is_none() && millstream_runtime::aggregates::find_analytic(name).is_some() {
+            return self.reject(crate::hir::errors::over::needs_over(name, call.function.span), expr.span);
+        }
         if let Some(span) = call.distinct {
             self.cx.report(tables::not_an_aggregate("distinct", span, name));
         }

@@ -59,6 +59,7 @@ impl<'t, 'a> Typer<'t, 'a> {
             If { condition, then, otherwise } => self.choice(condition, then, otherwise, span),
             Match { subject, arms } => self.matching(subject, arms, span),
             Call(call) => self.call(expr, call),
+            Over(_) => self.over(span),
             List(items) => self.list(items, span),
             Record(fields) => self.record(fields, span),
             Error => self.error(span),

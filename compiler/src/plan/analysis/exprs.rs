@@ -42,6 +42,12 @@ pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a E
             aggregate_inputs(aggregate, &mut |expr| visit(Scope::Input, expr));
             aggregate.output.iter().for_each(|(_, value)| visit(Scope::Group, value));
         }
+        Operation::Over(over) => {
+            over.keys.iter().chain([&over.time]).for_each(|expr| visit(Scope::Input, expr));
+            for (_, call) in &over.calls {
+                call.call.args.iter().chain(&call.call.filter).for_each(|expr| visit(Scope::Input, expr));
+            }
+        }
         Operation::PartitionBy(keys) => keys.iter().for_each(|key| visit(Scope::Input, key)),
         Operation::Top(top) => top_inputs(top, &mut |expr| visit(Scope::Input, expr)),
         Operation::Sort(sort) => sort_inputs(sort, &mut |expr| visit(Scope::Input, expr)),
@@ -133,6 +139,12 @@ pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mu
                 call.args.iter_mut().chain(&mut call.filter).for_each(|expr| change(Scope::Input, expr));
             }
             aggregate.output.iter_mut().for_each(|(_, value)| change(Scope::Group, value));
+        }
+        Operation::Over(over) => {
+            over.keys.iter_mut().chain([&mut over.time]).for_each(|expr| change(Scope::Input, expr));
+            for (_, call) in &mut over.calls {
+                call.call.args.iter_mut().chain(&mut call.call.filter).for_each(|expr| change(Scope::Input, expr));
+            }
         }
         Operation::PartitionBy(keys) => keys.iter_mut().for_each(|key| change(Scope::Input, key)),
         Operation::Top(top) => {

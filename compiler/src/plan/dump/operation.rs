@@ -3,8 +3,8 @@
 use super::ranking;
 use millstream_runtime::graph::text::{OptionList, duration_text};
 use millstream_runtime::graph::{
-    AggregateCall, AggregateOperation, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr, Keep, Operation, Window,
-    WindowTime,
+    AggregateCall, AggregateOperation, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr, Frame, Keep, Operation,
+    OverOperation, Window, WindowTime,
 };
 
 /// The operator's parameters, one a line; the first line starts with its word in the language.
@@ -47,6 +47,7 @@ pub fn lines(operation: &Operation) -> Vec<String> {
         Operation::Combine(combine) => vec![ranking::combine(combine)],
         Operation::Inserts => vec!["as a table of inserts".to_owned()],
         Operation::KeyBy(key) => vec![format!("key by ({})", key.join(", "))],
+        Operation::Over(over) => self::over(over),
         Operation::Final => vec!["final".to_owned()],
         Operation::Changes => vec!["changes".to_owned()],
         Operation::Rebalance => vec!["rebalance".to_owned()],
@@ -141,6 +142,23 @@ fn aggregate(aggregate: &AggregateOperation) -> Vec<String> {
     out
 }
 
+fn over(over: &OverOperation) -> Vec<String> {
+    let by = if over.keys.is_empty() { String::new() } else { format!(" by ({})", list(&over.keys)) };
+    let frame = match over.frame {
+        Frame::Running | Frame::All => ", all rows so far".to_owned(),
+        Frame::Rows(count) => format!(", last {count} rows"),
+        Frame::Time(length) => format!(", last {}", duration_text(length)),
+        Frame::Ahead(1) => ", up to the next row".to_owned(),
+        Frame::Ahead(count) => format!(", up to {count} rows ahead"),
+    };
+    let mut out = vec![format!("over{by} in the order of {}{frame}", over.time)];
+    out.extend(over.calls.iter().map(|(name, call)| {
+        let back = if call.back > 1 { format!(" of {} rows away", call.back) } else { String::new() };
+        format!("  {name}: {}{back}: {}", self::call(&call.call), call.call.ty)
+    }));
+    out
+}
+
 /// `count(distinct bidder where price < 10000)`
 pub fn call(call: &AggregateCall) -> String {
     let distinct = if call.distinct { "distinct " } else { "" };
@@ -187,6 +205,7 @@ pub fn summary(operation: &Operation) -> String {
             let head = self::aggregate(aggregate).into_iter().next().unwrap_or_default();
             format!("{head} {{ {} }}", names(&aggregate.output))
         }
+        Operation::Over(over) => self::over(over).into_iter().next().unwrap_or_default(),
         other => lines(other).join(" "),
     }
 }

@@ -2,7 +2,7 @@
 
 use millstream_runtime::graph::text::duration_text;
 use millstream_runtime::graph::{
-    AggregateCall, AggregateOperation, Changelog, Emit, Expr, JobGraph, Operation, Schema, Ty, VertexId,
+    AggregateCall, AggregateOperation, Changelog, Emit, Expr, Frame, JobGraph, Operation, Schema, Ty, VertexId,
 };
 
 /// Per entry of a table: its hash, its place in the list, and what lies free.
@@ -41,6 +41,18 @@ pub fn state(graph: &JobGraph, id: VertexId) -> Option<String> {
                 (false, count) => format!("about {count} rows of {each} bytes"),
             };
             (format!("{rows} {}", per(&keys)), top.window.is_some())
+        }
+        Operation::Over(over) => {
+            let keys: Vec<&Expr> = over.keys.iter().collect();
+            let values: u64 = over.calls.iter().flat_map(|(_, call)| &call.call.args).map(|arg| 16 + size(&arg.ty)).sum();
+            let frame = match over.frame {
+                Frame::Rows(count) => format!(", {} per row of its last {count}", 8 + values),
+                Frame::Time(length) => format!(", {} per row of the last {}", 8 + values, duration_text(length)),
+                Frame::Ahead(count) => format!(", {row} per row of its last {count}"),
+                Frame::Running | Frame::All => String::new(),
+            };
+            let bytes = key_size(&keys) + 64 + values;
+            (format!("about {bytes} bytes {}{frame}, {row} per row that waits", per(&keys)), matches!(over.frame, Frame::Time(_)))
         }
         Operation::Combine(_) => (format!("about {} bytes per row that differs", ENTRY + 2 * row + 16), false),
         Operation::KeyBy(_) => (format!("about {} bytes per row", ENTRY + row), false),

@@ -27,6 +27,7 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
                 let to = target(job, id, Port::Late).map_or("is dropped and counted".to_owned(), |to| format!("goes to `{to}`"));
                 lines.push(format!("{name}: {late} {to}"));
             }
+            Operation::Over(_) => lines.push(format!("{name}: a row that is older than the watermark is dropped and counted")),
             Operation::Dedup(_) => lines.push(format!("{name}: all but one row per key are left out")),
             _ => {}
         }

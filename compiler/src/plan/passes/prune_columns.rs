@@ -150,6 +150,16 @@ fn input_need(vertex: &JobVertex, own: &Need) -> Need {
             key.iter().for_each(|column| need.add(column, Need::All));
         }
         Operation::Inserts => need = own.clone(),
+        Operation::Over(over) => {
+            need = own.clone();
+            for (name, _) in &over.calls {
+                need = need.without(name);
+            }
+            over.keys.iter().chain([&over.time]).for_each(|expr| need.add_expr(expr));
+            for (_, call) in over.calls.iter().filter(|(name, _)| own.of(name).is_some()) {
+                call.call.args.iter().chain(&call.call.filter).for_each(|expr| need.add_expr(expr));
+            }
+        }
         Operation::Changes => need = own.clone().without("op"),
         Operation::Errors => {}
         Operation::Union | Operation::Final | Operation::Rebalance | Operation::Broadcast => need = own.clone(),
@@ -210,6 +220,7 @@ fn prune_vertex(vertex: &mut JobVertex, need: &Need, input: &Schema) {
     let keep = need.prune(&vertex.output.schema);
     match &mut vertex.operation {
         Operation::Project(columns) => columns.retain(|(name, _)| keep.field(name).is_some()),
+        Operation::Over(over) => over.calls.retain(|(name, _)| keep.field(name).is_some()),
         Operation::Aggregate(aggregate) => {
             aggregate.output.retain(|(name, _)| keep.field(name).is_some());
             let mut number = 0;
@@ -306,6 +317,11 @@ fn output_schema(vertex: &JobVertex, input: &Schema) -> Schema {
             let mut schema = input.clone();
             schema.fields.retain(|field| combine.side.as_ref() != Some(&field.name));
             schema
+        }
+        Operation::Over(over) => {
+            let mut fields = input.fields.clone();
+            fields.extend(over.calls.iter().map(|(name, call)| Field::new(name.clone(), call.call.ty.clone())));
+            Schema::anonymous(fields)
         }
         Operation::Changes => with_own(input, old.field("op"), true),
         Operation::Sink(_) | Operation::Errors => old.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use millstream_runtime::graph::{Changelog, Expr, ExprKind, JobGraph, Operation, Schema, Ty, VertexId};
+use millstream_runtime::graph::{Changelog, Expr, ExprKind, Field, JobGraph, Operation, Schema, Ty, VertexId};
 
 use crate::plan::analysis::exprs::{Scope, edge_keys, for_each};
 
@@ -118,6 +118,16 @@ fn check_output(graph: &JobGraph, id: VertexId, problems: &mut Vec<String>) {
     let computed = match &vertex.operation {
         Operation::Project(columns) => columns,
         Operation::Aggregate(aggregate) => &aggregate.output,
+        Operation::Over(over) => {
+            let inputs = graph.inputs(id);
+            let input = inputs.first().map(|(producer, edge)| graph.output_type(*producer, edge.port).schema.fields.clone());
+            let mut wanted = input.unwrap_or_default();
+            wanted.extend(over.calls.iter().map(|(name, call)| Field::new(name.clone(), call.call.ty.clone())));
+            if wanted != vertex.output.schema.fields {
+                problems.push(format!("its rows {} are not its input's with its calls", vertex.output.schema));
+            }
+            return;
+        }
         Operation::Top(top) if top.rank.is_some() => return,
         Operation::Filter(_)
         | Operation::Dedup(_)

@@ -97,11 +97,34 @@ pub enum ExprKind {
     },
     /// `name(args)`, an aggregate included: `count(distinct bidder where price < 10_000)`, `cast(x, int64)`, `tumbling(1d)`.
     Call(Call),
+    /// `avg(price) over (by seller, order by closed_at, last 10 rows)`
+    Over(Box<OverExpr>),
     /// `[1, 2]`
     List(Vec<Expr>),
     /// `{ a: 1, b }`
     Record(Vec<(Name, Expr)>),
     Error,
+}
+
+/// A call over the rows before this one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OverExpr {
+    pub call: Call,
+    /// The call's place.
+    pub call_span: Span,
+    pub by: Vec<Expr>,
+    pub order: Option<Expr>,
+    pub last: Option<Last>,
+    /// From `over` to the closing parenthesis.
+    pub over_span: Span,
+}
+
+/// `last 10 rows`, `last 1h`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Last {
+    pub length: Expr,
+    pub rows: bool,
+    pub span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq)]

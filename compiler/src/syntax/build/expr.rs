@@ -57,11 +57,7 @@ impl Builder<'_> {
                 Some(index) => ExprKind::Index { base: Box::new(base), index: Box::new(index) },
                 None => return base,
             },
-            Rule::later_over => {
-                let at = self.span(&inner);
-                self.report(errors::later(at, "the analytic form `over (..)`"));
-                ExprKind::Error
-            }
+            Rule::over_frame => self.over_frame(base, inner),
             _ => return base,
         };
         Expr { kind, span }

@@ -8,6 +8,7 @@ mod expr;
 mod item;
 mod literal;
 mod options;
+mod over;
 mod pipeline;
 mod ranking;
 mod select;

@@ -42,6 +42,7 @@ pub fn expr(value: &Expr) -> String {
             format!("match {} {{ {} }}", expr(subject), arms.join(", "))
         }
         ExprKind::Call(of) => call(of),
+        ExprKind::Over(over) => analytic(over),
         ExprKind::List(items) => format!("[{}]", items.iter().map(expr).collect::<Vec<_>>().join(", ")),
         ExprKind::Record(fields) => {
             let fields: Vec<String> = fields.iter().map(|(field, value)| format!("{}: {}", name(field), expr(value))).collect();
@@ -102,6 +103,16 @@ pub(super) fn call(call: &Call) -> String {
         let _ = write!(text, "{}where {}", if text.is_empty() { "" } else { " " }, expr(filter));
     }
     format!("{}({text})", name(&call.function))
+}
+
+fn analytic(over: &OverExpr) -> String {
+    let mut parts = Vec::new();
+    if !over.by.is_empty() {
+        parts.push(format!("by ({})", over.by.iter().map(expr).collect::<Vec<_>>().join(", ")));
+    }
+    parts.extend(over.order.iter().map(|order| format!("order by {}", expr(order))));
+    parts.extend(over.last.iter().map(|last| format!("last {}{}", expr(&last.length), if last.rows { " rows" } else { "" })));
+    format!("{} over ({})", call(&over.call), parts.join(", "))
 }
 
 fn symbol(op: BinaryOp) -> &'static str {

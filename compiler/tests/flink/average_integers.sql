@@ -1,0 +1,1 @@
+SELECT k, AVG(v) AS mean FROM events GROUP BY k

@@ -1,0 +1,1 @@
+SELECT id, x / y AS quotient FROM numbers

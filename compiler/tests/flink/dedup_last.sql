@@ -1,0 +1,2 @@
+-- key: k
+SELECT k, id, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY t DESC) AS n FROM events) WHERE n = 1

@@ -1,0 +1,1 @@
+SELECT k, COUNT(DISTINCT v) AS kinds, COUNT(DISTINCT v) FILTER (WHERE id > 10) AS late_kinds, SUM(DISTINCT v) AS total, COUNT(*) FILTER (WHERE v > 4) AS big FROM events GROUP BY k

@@ -1,0 +1,1 @@
+SELECT id FROM events WHERE f = f

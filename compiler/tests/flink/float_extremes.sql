@@ -1,0 +1,1 @@
+SELECT k, CAST(MIN(f) AS STRING) AS low, CAST(MAX(f) AS STRING) AS high, COUNT(DISTINCT f) AS kinds FROM events GROUP BY k

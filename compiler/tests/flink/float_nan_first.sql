@@ -1,0 +1,1 @@
+SELECT CAST(MIN(f) AS STRING) AS low, CAST(MAX(f) AS STRING) AS high, CAST(SUM(f) AS STRING) AS total FROM events WHERE id IN (3, 5, 7)

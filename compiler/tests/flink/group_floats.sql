@@ -1,0 +1,1 @@
+SELECT CAST(f AS STRING) AS f, n FROM (SELECT f, COUNT(*) AS n FROM events GROUP BY f)

@@ -1,0 +1,1 @@
+SELECT o.id FROM orders o WHERE NOT EXISTS (SELECT 1 FROM payments p WHERE p.customer = o.customer)

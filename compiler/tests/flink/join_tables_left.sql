@@ -1,0 +1,1 @@
+SELECT c.id AS customer, a.id AS account, a.balance FROM (SELECT DISTINCT owner AS id FROM accounts) c LEFT JOIN (SELECT id, branch, owner, balance FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY t DESC) AS n FROM accounts) WHERE n = 1 AND NOT gone) a ON c.id = a.owner

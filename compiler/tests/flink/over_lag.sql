@@ -1,0 +1,1 @@
+SELECT id, k, LAG(v) OVER (PARTITION BY k ORDER BY t) AS before, LAG(id, 2) OVER (PARTITION BY k ORDER BY t) AS before_2 FROM (SELECT * FROM events WHERE id NOT IN (9, 13, 14))

@@ -1,0 +1,1 @@
+SELECT customer FROM orders EXCEPT SELECT customer FROM payments

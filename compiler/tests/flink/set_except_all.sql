@@ -1,0 +1,1 @@
+SELECT customer FROM orders EXCEPT ALL SELECT customer FROM payments

@@ -1,0 +1,1 @@
+SELECT customer FROM orders INTERSECT SELECT customer FROM payments

@@ -1,0 +1,1 @@
+SELECT customer FROM orders INTERSECT ALL SELECT customer FROM payments

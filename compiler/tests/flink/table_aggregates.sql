@@ -1,0 +1,1 @@
+SELECT branch, COUNT(*) AS n, COUNT(balance) AS with_balance, SUM(balance) AS total, MIN(balance) AS low, MAX(balance) AS high, COUNT(DISTINCT owner) AS owners FROM (SELECT id, branch, owner, balance FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY t DESC) AS n FROM accounts) WHERE n = 1 AND NOT gone) GROUP BY branch

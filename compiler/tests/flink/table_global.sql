@@ -1,0 +1,1 @@
+SELECT COUNT(*) AS n, SUM(balance) AS total, COUNT(DISTINCT balance) AS kinds FROM (SELECT id, branch, owner, balance FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY t DESC) AS n FROM accounts) WHERE n = 1 AND NOT gone) WHERE branch = 's'

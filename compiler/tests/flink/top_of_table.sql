@@ -1,0 +1,1 @@
+SELECT branch, id, balance FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY branch ORDER BY balance DESC, id) AS n FROM (SELECT id, branch, owner, balance FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY t DESC) AS n FROM accounts) WHERE n = 1 AND NOT gone)) WHERE n <= 2

@@ -1,0 +1,1 @@
+SELECT k, id, v, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC, id ASC) AS n FROM events) WHERE n <= 2

@@ -1,0 +1,2 @@
+SELECT id, v, n FROM (SELECT id, v, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY v DESC, id) AS n
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(t), INTERVAL '20' SECOND))) WHERE n <= 2
