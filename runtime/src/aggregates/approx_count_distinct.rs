@@ -10,7 +10,7 @@ pub static SPEC: AggregateSpec = AggregateSpec {
     accumulator: "ApproxCountDistinct",
     over_table: "CountDistinctOverTable",
     doc: "About how many distinct values there are, in at most 4 KB whatever their number.\n\nExact up to 256 values, then within about 2 percent \
-        (HyperLogLog with 4,096 registers). For the exact number use `count(distinct value)`.",
+        (HyperLogLog with 4,096 registers). For the exact number use `count(distinct value)`. Over a table it is exact: a sketch cannot forget.",
 };
 
 #[cfg(feature = "engine")]

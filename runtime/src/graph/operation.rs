@@ -148,8 +148,17 @@ pub enum Emit {
     Append,
     /// Every change, as it happens.
     Changes,
+    /// Every change but the old rows of updates (an optimisation where those who read find rows by the key).
+    Upserts,
     /// Only the rows that stand at the end of the input (an optimisation of a following `Final`).
     Final,
+}
+
+impl Emit {
+    /// Whether a table goes on.
+    pub fn is_table(self) -> bool {
+        matches!(self, Emit::Changes | Emit::Upserts)
+    }
 }
 
 /// `aggregate by keys over window { columns }`

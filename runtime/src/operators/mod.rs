@@ -24,6 +24,7 @@ mod table_aggregate;
 mod top;
 mod top_rows;
 mod ttl;
+mod upserts;
 mod window_aggregate;
 
 pub use aggregation::Aggregation;
@@ -48,4 +49,5 @@ pub use table_aggregate::{FinalAggregate, OverChanges, OverRows, TableAggregate}
 pub use top::TopTable;
 pub use top_rows::TopRows;
 pub use ttl::Ttl;
+pub use upserts::Upserts;
 pub use window_aggregate::WindowAggregate;

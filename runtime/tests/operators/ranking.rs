@@ -326,3 +326,14 @@ fn rows_behind_the_first_come_back_only_if_they_stand() {
     job.feed(&[change(Delete, 9, 7)]);
     assert_eq!((job.take().len(), job.reports()[0].stray), (0, 1));
 }
+
+/// Who finds rows by the key needs no old rows.
+#[test]
+fn upserts_say_new_rows_only() {
+    use ChangeKind::*;
+    let events = [change(Insert, 1, 10), change(Insert, 2, 20), change(Delete, 2, 20), change(Delete, 1, 10)];
+    let by_score = |row: &Row| Ok::<_, EvalError>(std::cmp::Reverse(row.time));
+    let table = run(|| Upserts::new(TopTable::over_changes(Limit::new(1), key, by_score, plain)), &events);
+    let kinds: Vec<_> = table.into_iter().map(|change| (change.kind, change.row.id)).collect();
+    assert_eq!(kinds, [(Insert, 1), (UpdateAfter, 2), (UpdateAfter, 1), (Delete, 1)]);
+}

@@ -150,7 +150,7 @@ impl<'a> Stage<'a> {
         let Some(window) = &aggregate.window else {
             let operator = if aggregate.emit == Emit::Final { quote!(FinalAggregate) } else { quote!(TableAggregate) };
             let new = if self.input.table { quote!(over_changes) } else { quote!(new) };
-            let ttl = self.ttl().filter(|_| aggregate.emit == Emit::Changes);
+            let ttl = self.ttl().filter(|_| aggregate.emit.is_table());
             return quote!(#operator::#new(#value)#ttl);
         };
         let operator = windowed(window, &value);

@@ -23,7 +23,7 @@ impl<'a> Stage<'a> {
         let operator = match (dedup.emit, &dedup.time) {
             (Emit::Append, None) => quote!(KeepFirst::new),
             (Emit::Append, Some(_)) => quote!(KeepFirstByTime::new),
-            (Emit::Changes, _) => quote!(DedupTable::#which),
+            (Emit::Changes | Emit::Upserts, _) => quote!(DedupTable::#which),
             (Emit::Final, _) => quote!(DedupFinal::#which),
         };
         if dedup.emit != Emit::Append || dedup.time.is_some() {
@@ -33,7 +33,7 @@ impl<'a> Stage<'a> {
             let micros = literal::micros(micros);
             quote!(.within(#micros))
         });
-        let ttl = self.ttl().filter(|_| dedup.emit == Emit::Changes || (dedup.emit == Emit::Append && dedup.time.is_none()));
+        let ttl = self.ttl().filter(|_| dedup.emit.is_table() || (dedup.emit == Emit::Append && dedup.time.is_none()));
         quote!(#operator(#key, #time)#within #ttl)
     }
 

@@ -12,7 +12,7 @@ mod source;
 mod table;
 mod top;
 
-use millstream_runtime::graph::{Changelog, Exchange, Expr, JobVertex, Operation, Port, VertexId};
+use millstream_runtime::graph::{Changelog, Emit, Exchange, Expr, JobVertex, Operation, Port, VertexId};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -74,15 +74,18 @@ impl<'a> Stage<'a> {
             Operation::Explode { list, name } => self.explode(list, name),
             Operation::Watermark(watermark) => self.watermark(watermark),
             Operation::Changes => self.changes(),
-            Operation::Dedup(dedup) => self.dedup(dedup),
-            Operation::Top(top) => self.top(top),
+            Operation::Dedup(dedup) => upserts(dedup.emit, self.dedup(dedup)),
+            Operation::Top(top) => upserts(top.emit, self.top(top)),
             Operation::Sort(sort) => self.sort(sort),
             Operation::Combine(combine) => self.combine(combine),
             Operation::Inserts => self.inserts(),
             Operation::KeyBy(key) => self.key_by(key),
             Operation::Final => self.last_rows(),
-            Operation::Aggregate(aggregate) => return Some(self.aggregate(aggregate, names)),
             Operation::Over(over) => return Some(self.over(over, names)),
+            Operation::Aggregate(aggregate) => {
+                let Template { operator, items } = self.aggregate(aggregate, names);
+                return Some(Template { operator: upserts(aggregate.emit, operator), items });
+            }
             Operation::Union | Operation::Errors | Operation::Rebalance | Operation::Broadcast | Operation::PartitionBy(_) => {
                 return None;
             }
@@ -90,6 +93,11 @@ impl<'a> Stage<'a> {
         };
         Some(Template { operator, items: TokenStream::new() })
     }
+}
+
+/// Around an operator that says new rows only.
+fn upserts(emit: Emit, operator: TokenStream) -> TokenStream {
+    if emit == Emit::Upserts { quote!(Upserts::new(#operator)) } else { operator }
 }
 
 /// The rows that an output of a vertex carries.

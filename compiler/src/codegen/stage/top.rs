@@ -17,7 +17,7 @@ impl<'a> Stage<'a> {
         let order = self.by_plain_row(|lowering| order_value(lowering, &top.order));
         let make = self.with_rank(top.rank.as_deref());
         let limit = self.limit(top);
-        if top.emit == Emit::Changes {
+        if top.emit.is_table() {
             let new = if self.input.table { quote!(over_changes) } else { quote!(new) };
             let ranked = top.rank.is_some().then(|| quote!(.ranked()));
             let ttl = self.ttl();

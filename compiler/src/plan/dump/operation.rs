@@ -106,6 +106,7 @@ pub(super) fn emit(emit: Emit) -> &'static str {
     match emit {
         Emit::Append => "",
         Emit::Changes => ", emits changes",
+        Emit::Upserts => ", emits upserts",
         Emit::Final => ", emits what stands at the end",
     }
 }

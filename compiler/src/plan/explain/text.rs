@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use millstream_runtime::graph::text::OptionList;
-use millstream_runtime::graph::{Chain, JobVertex, Operation, SourceOperation, VertexId};
+use millstream_runtime::graph::{Chain, Emit, JobVertex, Operation, SourceOperation, VertexId};
 
 use super::{Plan, deliveries, travels, ways_out};
 use crate::plan::analysis::stages::asked_columns;
@@ -109,11 +109,26 @@ fn chain(out: &mut String, plan: Plan<'_>, chain: &Chain) {
         let vertex = plan.job.vertex(*member);
         let _ = writeln!(out, "    - {}: {}", vertex.name, operation::summary(&vertex.operation));
         if !matches!(vertex.operation, Operation::Sink(_) | Operation::Source(_)) {
-            let _ = writeln!(out, "        {}", types::kind(&vertex.output));
+            let _ = writeln!(out, "        {}{}", types::kind(&vertex.output), updates(vertex));
         }
         if let Some(state) = super::state::state(plan.job, *member) {
             let _ = writeln!(out, "        keeps {state}");
         }
+    }
+}
+
+/// How a table goes on.
+fn updates(vertex: &JobVertex) -> &'static str {
+    let emit = match &vertex.operation {
+        Operation::Aggregate(aggregate) => aggregate.emit,
+        Operation::Dedup(dedup) => dedup.emit,
+        Operation::Top(top) => top.emit,
+        _ => return "",
+    };
+    match emit {
+        Emit::Changes => "; retract: an update says the old row and the new one",
+        Emit::Upserts => "; upsert: an update says the new row, which replaces that of its key",
+        Emit::Append | Emit::Final => "",
     }
 }
 

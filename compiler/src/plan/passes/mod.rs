@@ -5,6 +5,7 @@
 //! that can fail is evaluated for the same rows as without the passes, and once.
 
 mod dead_streams;
+mod drop_old_rows;
 mod fold;
 mod fold_constants;
 mod fuse_final;
@@ -18,6 +19,7 @@ mod route_errors;
 mod verify;
 
 pub use dead_streams::DeadStreams;
+pub use drop_old_rows::DropOldRows;
 pub use fold_constants::FoldConstants;
 pub use fuse_final::FuseFinal;
 pub use merge_filters::MergeFilters;
@@ -61,6 +63,7 @@ pub fn optimise(graph: JobGraph) -> (JobGraph, Vec<PassTrace>) {
     run.pass(MergeFilters);
     run.pass(FuseFinal);
     run.pass(MergeProjects);
+    run.pass(DropOldRows);
     run.pass(FoldConstants);
     run.pass(PruneColumns);
     run.pass(RouteErrors);
