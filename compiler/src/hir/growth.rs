@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use millstream_runtime::connectors;
-use millstream_runtime::graph::{Expr, Operation, OptionValue, SourceOperation, Ty};
+use millstream_runtime::graph::{Combine, ConnectorOption, Expr, ExprKind, Literal, Operation, OptionValue, SourceOperation, Ty};
 
 use super::errors::tables;
 use super::program::{Node, NodeId};
@@ -41,15 +41,21 @@ pub fn keeps_keys(operation: &Operation) -> bool {
     }
 }
 
+/// Whether a source ends: of a hybrid one, whether its last stage does.
 fn is_bounded(source: &SourceOperation) -> bool {
-    let on = |value: &OptionValue| match value {
-        OptionValue::Value(value) => {
-            value.kind != millstream_runtime::graph::ExprKind::Literal(millstream_runtime::graph::Literal::Bool(false))
-        }
-        _ => true,
+    match source.stages.last() {
+        Some(stage) => ends(&stage.connector, &stage.options),
+        None => ends(&source.connector, &source.options),
+    }
+}
+
+fn ends(connector: &str, options: &[ConnectorOption]) -> bool {
+    let off = |value: &OptionValue| match value {
+        OptionValue::Value(value) => value.kind == ExprKind::Literal(Literal::Bool(false)),
+        _ => false,
     };
-    let given: Vec<&str> = source.options.iter().filter(|option| on(&option.value)).map(|option| option.name.as_str()).collect();
-    connectors::find(&source.connector).and_then(|spec| spec.source).is_none_or(|spec| (spec.bounded)(&given))
+    let given: Vec<&str> = options.iter().filter(|option| !off(&option.value)).map(|option| option.name.as_str()).collect();
+    connectors::find(connector).and_then(|spec| spec.source).is_none_or(|spec| (spec.bounded)(&given))
 }
 
 /// The operator's word, and what it keeps for ever.
@@ -67,9 +73,9 @@ fn keeps(operation: &Operation) -> Option<(&'static str, String)> {
         Operation::Top(top) if top.window.is_none() => Some(("top", keys(top.keys.iter().collect())?)),
         Operation::Combine(combine) => {
             let word = match combine.how {
-                millstream_runtime::graph::Combine::Distinct => "distinct",
-                millstream_runtime::graph::Combine::Intersect => "intersect",
-                millstream_runtime::graph::Combine::Except => "except",
+                Combine::Distinct => "distinct",
+                Combine::Intersect => "intersect",
+                Combine::Except => "except",
             };
             Some((word, "every row that ever came".to_owned()))
         }
