@@ -1,6 +1,6 @@
 //! `top` and `sort`: rows in an order.
 
-use millstream_runtime::graph::{Emit, Expr, SortOperation, TopOperation, Window, WindowTime};
+use millstream_runtime::graph::{Expr, SortOperation, TopOperation, Window, WindowTime};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 

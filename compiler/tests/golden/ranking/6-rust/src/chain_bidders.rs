@@ -1,10 +1,31 @@
 //! The chain `bidders`.
 
 use millstream::codegen::*;
+use millstream::connectors::stdout::StdoutSink;
+use millstream::formats::JsonFormat;
 use crate::types;
 
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let options = Options::new().with_block("format", "json", Options::new());
+    let sink_bidders_stdout = cx
+        .sink(
+            "sink/bidders/stdout",
+            "bidders into stdout",
+            StdoutSink::<types::Sink2, JsonFormat>::from_options(&options)?,
+        )?;
+    let sink_bidders_changes_0 = cx
+        .operator(
+            "sink/bidders/changes/0",
+            "bidders: changes",
+            Project::new(|change: Change<types::Bidders>| Ok(types::Sink2 {
+                op: Str::from(change.kind.name()),
+                bidder: change.row.bidder,
+                bids: change.row.bids,
+                most: change.row.most,
+            })),
+            sink_bidders_stdout,
+        )?;
     let to_agree = cx.forward::<Change<types::Quiet>>(12)?;
     let side_0 = cx
         .operator(
@@ -53,7 +74,10 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             TableAggregate::new(BiddersAggregate),
             FanOut::new(
                 side_0,
-                FanOut::new(to_keenest, FanOut::new(to_by_count, to_both)),
+                FanOut::new(
+                    sink_bidders_changes_0,
+                    FanOut::new(to_keenest, FanOut::new(to_by_count, to_both)),
+                ),
             ),
         )?;
     cx.input::<types::Bid, _>(aggregate_0)

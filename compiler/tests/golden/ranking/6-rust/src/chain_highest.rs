@@ -8,38 +8,63 @@ use crate::types;
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let options = Options::new().with_block("format", "json", Options::new());
+    let sink_highest_stdout_1 = cx
+        .sink(
+            "sink/highest/stdout/1",
+            "highest into stdout",
+            StdoutSink::<types::Sink, JsonFormat>::from_options(&options)?,
+        )?;
+    let sink_highest_final_1 = cx
+        .operator(
+            "sink/highest/final/1",
+            "highest: final",
+            Final::new(|row: &types::Sink| Ok(AsKey::into_key(row.auction))),
+            sink_highest_stdout_1,
+        )?;
+    let sink_highest_select_0 = cx
+        .operator(
+            "sink/highest/select/0",
+            "highest: select",
+            Project::new(|change: Change<types::Bid>| {
+                let row = change.row;
+                Ok(Change {
+                    kind: change.kind,
+                    row: types::Sink {
+                        auction: row.auction,
+                        price: row.price,
+                    },
+                })
+            }),
+            sink_highest_final_1,
+        )?;
+    let options = Options::new().with_block("format", "json", Options::new());
     let sink_highest_stdout = cx
         .sink(
             "sink/highest/stdout",
             "highest into stdout",
-            StdoutSink::<types::Sink, JsonFormat>::from_options(&options)?,
+            StdoutSink::<types::Bid, JsonFormat>::from_options(&options)?,
         )?;
-    let sink_highest_changes_0 = cx
+    let sink_highest_final_0 = cx
         .operator(
-            "sink/highest/changes/0",
-            "highest: changes",
-            Project::new(|change: Change<types::Bid>| Ok(types::Sink {
-                op: Str::from(change.kind.name()),
-                auction: change.row.auction,
-                bidder: change.row.bidder,
-                price: change.row.price,
-                channel: change.row.channel,
-                at: change.row.at,
-            })),
+            "sink/highest/final/0",
+            "highest: final",
+            Final::new(|row: &types::Bid| Ok(AsKey::into_key(row.auction))),
             sink_highest_stdout,
         )?;
     let top_0 = cx
         .operator(
             "highest/top/0",
             "highest: top",
-            TopTable::new(
-                    Limit::new(1),
-                    |row: &types::Bid| Ok(row.auction),
-                    |row: &types::Bid| Ok(Reverse(AsKey::into_key(row.price))),
-                    |row: &types::Bid, _rank| row.clone(),
-                )
-                .ttl(604_800_000_000),
-            sink_highest_changes_0,
+            Upserts::new(
+                TopTable::new(
+                        Limit::new(1),
+                        |row: &types::Bid| Ok(row.auction),
+                        |row: &types::Bid| Ok(Reverse(AsKey::into_key(row.price))),
+                        |row: &types::Bid, _rank| row.clone(),
+                    )
+                    .ttl(604_800_000_000),
+            ),
+            FanOut::new(sink_highest_final_0, sink_highest_select_0),
         )?;
     cx.input::<types::Bid, _>(top_0)
 }

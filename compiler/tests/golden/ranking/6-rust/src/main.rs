@@ -29,7 +29,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "ranking",
         doc: "",
-        fingerprint: 0x47ab71fdcc381ab6,
+        fingerprint: 0xb313ce96b415d4a1,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
@@ -75,8 +75,11 @@ fn job() -> millstream::Job {
                 name: "highest",
                 uids: &[
                     "highest/top/0",
-                    "sink/highest/changes/0",
+                    "sink/highest/final/0",
                     "sink/highest/stdout",
+                    "sink/highest/select/0",
+                    "sink/highest/final/1",
+                    "sink/highest/stdout/1",
                 ],
                 parallelism: None,
                 slot_group: "default",
@@ -122,7 +125,12 @@ fn job() -> millstream::Job {
             },
             millstream::ChainSpec {
                 name: "bidders",
-                uids: &["bidders/aggregate/0", "agree/side/0"],
+                uids: &[
+                    "bidders/aggregate/0",
+                    "agree/side/0",
+                    "sink/bidders/changes/0",
+                    "sink/bidders/stdout",
+                ],
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::from([

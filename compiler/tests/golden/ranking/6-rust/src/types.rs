@@ -61,18 +61,14 @@ pub struct Quiet {
     pub second: bool,
 }
 
-/// Rows of `highest: changes`: in.flow:30 changes
-#[derive(Clone, Debug, PartialEq, Record)]
+/// Rows of `highest: select`: in.flow:31 select { auction, price }
+#[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Sink {
-    pub op: Str,
     pub auction: i64,
-    pub bidder: i64,
     pub price: f64,
-    pub channel: Option<Str>,
-    pub at: Timestamp,
 }
 
-/// Rows of `by_count: changes`: in.flow:34 changes
+/// Rows of `by_count: changes`: in.flow:35 changes
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Sink2 {
     pub op: Str,
@@ -81,7 +77,7 @@ pub struct Sink2 {
     pub most: f64,
 }
 
-/// Rows of `both: changes`: in.flow:35 changes
+/// Rows of `both: changes`: in.flow:37 changes
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Sink3 {
     pub op: Str,
