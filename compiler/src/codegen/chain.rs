@@ -38,7 +38,17 @@ pub(super) fn render<'a>(cx: &'a Context<'a>, execution: &'a ExecutionGraph, cha
         chain,
         variables: Scope::with(&["cx", "params", "source", "config", "options"]),
         // Operators that structs of this chain could be called like.
-        types: Scope::with(&["Params", "WindowAggregate", "SessionAggregate", "TableAggregate", "FinalAggregate"]),
+        types: Scope::with(&[
+            "Params",
+            "WindowAggregate",
+            "SessionAggregate",
+            "TableAggregate",
+            "FinalAggregate",
+            "UnboundedJoin",
+            "IntervalJoin",
+            "WindowJoin",
+            "TemporalJoin",
+        ]),
         statements: TokenStream::new(),
         items: TokenStream::new(),
         uses: BTreeSet::new(),
@@ -102,10 +112,12 @@ impl<'a> Builder<'a> {
         }
         let late = match &vertex.operation {
             Operation::Aggregate(aggregate) if aggregate.late_output => Some(self.consumers(id, Port::Late)),
+            Operation::Join(join) if join.times().is_some_and(|times| times.late_output) => Some(self.consumers(id, Port::Late)),
             _ => None,
         };
         let stage = Stage::new(cx, id, late);
         let input = stage.input.rust(cx);
+        let right = stage.right.map(|right| right.rust(cx));
         let variable = match stage.render(&mut self.types) {
             Some(template) => {
                 self.items.extend(template.items);
@@ -128,7 +140,18 @@ impl<'a> Builder<'a> {
                 variable
             }
         };
-        self.input(&input, &variable)
+        match right {
+            Some(right) => self.two_inputs(&input, &right, &variable),
+            None => self.input(&input, &variable),
+        }
+    }
+
+    fn two_inputs(&self, left: &TokenStream, right: &TokenStream, stage: &Ident) -> TokenStream {
+        let sides = self.execution.inputs(self.chain.id).map(|(_, edge)| match edge.input {
+            0 => quote!(Side::Left),
+            _ => quote!(Side::Right),
+        });
+        quote!(cx.two_inputs::<#left, #right, _>(&[#(#sides),*], #stage))
     }
 
     /// The stage that takes what a vertex cannot read or compute, where somebody wants it.

@@ -6,6 +6,7 @@ use millstream_runtime::graph::{Changelog, Field, Port, Schema, StreamType, Ty};
 
 use super::program::NodeId;
 use crate::source::Span;
+use crate::syntax::ast;
 
 /// The rows that a stream's name, or the pipeline so far, stands for.
 #[derive(Clone, Debug)]
@@ -21,12 +22,42 @@ pub struct Flow {
     pub name: String,
     /// Why this is a table.
     pub table_cause: Option<(Span, String)>,
+    /// What joined rows, and those before them, are called: `p` in `p.order_id`.
+    pub aliases: Vec<Alias>,
+    /// Columns of joined rows whose name was taken: they go no further than this pipeline.
+    pub hidden: Vec<Hidden>,
     /// The stream had a time column once, which a `select` left out.
     pub time_dropped: bool,
     /// All rows come when the input has ended: behind `final`.
     pub at_end: bool,
     /// Where `f(..) over (..)` stands in the select that comes next, and the column that holds its value.
     pub analytic: Vec<(Span, String, Ty)>,
+}
+
+/// A name for the columns of one side of a join.
+#[derive(Clone, Debug)]
+pub struct Alias {
+    pub name: String,
+    /// What a column is called there, and in the row.
+    pub columns: Vec<(String, String)>,
+}
+
+/// A column that has no name of its own.
+#[derive(Clone, Debug)]
+pub struct Hidden {
+    /// In the row: `r.currency`.
+    pub column: String,
+    /// The column that has the name: `currency`. None: it has none (`window.start`).
+    pub twin: Option<String>,
+    /// Nothing is lost without it.
+    pub spare: bool,
+}
+
+impl Alias {
+    /// What one of its columns is called in the row.
+    pub fn column(&self, name: &str) -> Option<&str> {
+        self.columns.iter().find(|(own, _)| own == name).map(|(_, column)| column.as_str())
+    }
 }
 
 impl Flow {
@@ -40,10 +71,19 @@ impl Flow {
             unknown: true,
             name: name.to_owned(),
             table_cause: None,
+            aliases: Vec::new(),
+            hidden: Vec::new(),
             time_dropped: false,
             at_end: false,
             analytic: Vec::new(),
         }
+    }
+
+    /// The rows are others from here on: what was known of their columns is not.
+    pub fn new_rows(&mut self) {
+        self.not_null.clear();
+        self.aliases.clear();
+        self.hidden.clear();
     }
 
     pub fn fields(&self) -> &[Field] {
@@ -65,6 +105,26 @@ impl Flow {
             true => field.ty.required().clone(),
             false => field.ty.clone(),
         })
+    }
+
+    /// The alias of this name; a column of the name goes before it.
+    pub fn alias(&self, name: &str) -> Option<&Alias> {
+        if self.ty.schema.field(name).is_some() {
+            return None;
+        }
+        self.aliases.iter().rev().find(|alias| alias.name == name)
+    }
+
+    /// The column that an expression is: `currency`, `r.currency`.
+    pub fn column_of<'f>(&'f self, expr: &'f ast::Expr) -> Option<&'f str> {
+        match &expr.kind {
+            ast::ExprKind::Name(name) => self.ty.schema.field(name).map(|_| name.as_str()),
+            ast::ExprKind::Field { base, field, .. } => match &base.kind {
+                ast::ExprKind::Name(name) => self.alias(name)?.column(&field.text),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Columns that could hold event time.

@@ -8,8 +8,8 @@ use millstream_runtime::graph::{Hints, Operation, Port, StreamType};
 use super::attributes::{self, Attributes};
 use super::collect::{Owner, StreamItem, collect};
 use super::context::Context;
-use super::errors::names;
-use super::flow::Flow;
+use super::errors::{joins, names};
+use super::flow::{Alias, Flow};
 use super::program::{Node, NodeId, Program};
 use super::resolve::order::order;
 use super::{connectors, definitions, growth, settings, stages, usage};
@@ -192,10 +192,16 @@ impl<'a> Lowering<'a> {
 
     fn pipeline(&mut self, place: &Place, pipeline: &'a Pipeline) -> Flow {
         let mut flow = self.named(&pipeline.input);
+        let alias = pipeline.alias.as_ref();
+        if let Some(alias) = alias.filter(|alias| flow.ty.schema.field(&alias.text).is_some()) {
+            self.cx.report(joins::alias_is_a_column(alias));
+        }
+        let columns = flow.fields().iter().map(|field| (field.name.clone(), field.name.clone())).collect();
+        flow.aliases = vec![Alias { name: alias.unwrap_or(&pipeline.input).text.clone(), columns }];
         for stage in &pipeline.stages {
             flow = stages::lower(self, place, stage, flow);
         }
-        flow
+        stages::named_columns(self, place, pipeline.span, flow)
     }
 
     /// The rows that a stream's name stands for.
@@ -276,6 +282,7 @@ impl<'a> Lowering<'a> {
 pub fn read_names(pipeline: &Pipeline) -> impl Iterator<Item = &Name> {
     let others = pipeline.stages.iter().flat_map(|stage| match &stage.kind {
         StageKind::Union(names) | StageKind::Combine { others: names, .. } => names.as_slice(),
+        StageKind::Join(join) => std::slice::from_ref(&join.right),
         _ => &[],
     });
     std::iter::once(&pipeline.input).chain(others)

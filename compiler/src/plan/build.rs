@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use millstream_runtime::graph::{
-    Changelog, Exchange, Expr, Hints, JobEdge, JobGraph, JobVertex, Operation, Port, StreamType, VertexId,
+    Changelog, Exchange, Expr, Hints, JobEdge, JobGraph, JobVertex, JoinKey, Operation, Port, StreamType, VertexId,
 };
 
 use crate::hir::{Node, NodeId, Program};
@@ -71,9 +71,11 @@ impl Builder<'_> {
             origin: node.origin.clone(),
         });
         self.vertices.insert(node.id, vertex);
-        for input in inputs {
-            let exchange = self.exchange(&node.operation, parallelism, &input);
-            self.graph.connect(input.producer, vertex, JobEdge { exchange, port: input.port, input: 0 });
+        for (number, input) in inputs.into_iter().enumerate() {
+            // All but joins take all their inputs as one.
+            let number = if matches!(node.operation, Operation::Join(_)) { number } else { 0 };
+            let exchange = self.exchange(&node.operation, parallelism, number, &input);
+            self.graph.connect(input.producer, vertex, JobEdge { exchange, port: input.port, input: number });
         }
     }
 
@@ -96,7 +98,7 @@ impl Builder<'_> {
     fn hints(&self, node: &Node, inputs: &[Input]) -> Hints {
         let mut hints = node.hints.clone();
         if hints.parallelism.is_none() {
-            hints.parallelism = match required_keys(&node.operation) {
+            hints.parallelism = match required_keys(&node.operation, 0) {
                 Some(keys) => keys.is_empty().then_some(1),
                 None if matches!(node.operation, Operation::Final) && self.has_no_key(inputs) => Some(1),
                 None if matches!(node.operation, Operation::KeyBy(_)) => None,
@@ -147,8 +149,8 @@ impl Builder<'_> {
             {
                 return false;
             }
-            if let Some(keys) = required_keys(operation) {
-                return keys.len() == key.len();
+            if let Some(keys) = required_keys(operation, 0) {
+                return !matches!(operation, Operation::Join(_)) && keys.len() == key.len();
             }
             match self.graph.inputs(vertex).as_slice() {
                 [(producer, edge)] if edge.exchange == Exchange::Forward => vertex = *producer,
@@ -157,8 +159,8 @@ impl Builder<'_> {
         }
     }
 
-    fn exchange(&self, operation: &Operation, parallelism: Option<u32>, input: &Input) -> Exchange {
-        if let Some(keys) = required_keys(operation) {
+    fn exchange(&self, operation: &Operation, parallelism: Option<u32>, number: usize, input: &Input) -> Exchange {
+        if let Some(keys) = required_keys(operation, number) {
             return Exchange::Hash(keys);
         }
         let producer = self.graph.vertex(input.producer);
@@ -195,9 +197,13 @@ fn hint_exchange(operation: &Operation) -> Option<Exchange> {
     }
 }
 
-/// The keys by which an operator needs its rows, where it does. Empty: all rows in one place.
-fn required_keys(operation: &Operation) -> Option<Vec<Expr>> {
+/// The keys by which an operator needs the rows of an input, where it does. Empty: all rows in one place.
+fn required_keys(operation: &Operation, input: usize) -> Option<Vec<Expr>> {
     match operation {
+        Operation::Join(join) => {
+            let side = |key: &JoinKey| if input == 0 { key.left.clone() } else { key.right.clone() };
+            Some(join.keys.iter().map(side).collect())
+        }
         Operation::Aggregate(aggregate) => Some(aggregate.keys.iter().map(|(_, key)| key.clone()).collect()),
         Operation::Dedup(dedup) => Some(dedup.keys.clone()),
         Operation::Top(top) => Some(top.keys.clone()),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::output::{BroadcastOutput, HashOutput, RoundRobinOutput};
 use super::source::{SourceChain, SourceConfig};
-use super::{Chain, InputChain};
+use super::{Chain, InputChain, TwoInputChain};
 use crate::error::{JobError, JobResult};
 use crate::exchange::OutboxHandle;
-use crate::graph::ErrorPolicy;
-use crate::operator::{Chained, Describe, ErrorRow, ErrorStage, ErrorsInto, FanOut, Operator, OperatorContext, Stage};
+use crate::graph::{ErrorPolicy, Side};
+use crate::operator::{Chained, Describe, Either, ErrorRow, ErrorStage, ErrorsInto, FanOut, Operator, OperatorContext, Stage};
 use crate::operators::Project;
 use crate::params::ParamValues;
 use crate::sink::{Committer, Compactor, GlobalCommitter, Sink, SinkContext, SinkStage};
@@ -199,6 +199,16 @@ impl ChainBuilder<'_> {
     /// A chain that other chains feed.
     pub fn input<T: Send + 'static, S: Stage<T> + 'static>(&mut self, stage: S) -> JobResult<Box<dyn Chain>> {
         Ok(Box::new(InputChain::<T, S>::new(stage)))
+    }
+
+    /// A chain that starts with an operator over two inputs. `sides` says which side each input of the chain is.
+    pub fn two_inputs<L, R, S>(&mut self, sides: &[Side], stage: S) -> JobResult<Box<dyn Chain>>
+    where
+        L: Send + 'static,
+        R: Send + 'static,
+        S: Stage<Either<L, R>> + 'static,
+    {
+        Ok(Box::new(TwoInputChain::<L, R, S>::new(sides, stage)))
     }
 
     /// A chain that starts with a source.

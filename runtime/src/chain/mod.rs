@@ -4,6 +4,7 @@ mod builder;
 mod input;
 mod output;
 mod source;
+mod two_inputs;
 
 use std::task::{Context, Poll};
 
@@ -11,6 +12,7 @@ pub use builder::{ChainBuilder, SinkRegistry};
 pub use input::InputChain;
 pub use output::{BroadcastOutput, HashOutput, RoundRobinOutput};
 pub use source::{RejectReport, SPLITS, SourceChain, SourceConfig, SourceReport};
+pub use two_inputs::TwoInputChain;
 
 pub(crate) use builder::{BuildContext, OutputEdge, SinkParts};
 

@@ -1,6 +1,7 @@
 //! The logical operators of a job: what one vertex of the `JobGraph` does.
 
 use super::expr::{Expr, Origin};
+use super::join::JoinOperation;
 use super::ty::Schema;
 
 /// What a vertex does.
@@ -36,6 +37,8 @@ pub enum Operation {
     KeyBy(Vec<String>),
     /// Each row with what the rows of its key up to it make.
     Over(OverOperation),
+    /// Rows of input 0 (left) with rows of input 1 (right).
+    Join(JoinOperation),
     /// A table's rows as they stand when the inputs have ended.
     Final,
     /// A table as a stream of its changes: the row's columns behind `op: string` (`insert`, `update_before`, `update_after`, `delete`).

@@ -4,7 +4,7 @@
 //! the chain's checkpoints as every other. An operator keeps a copy of a row while it is computed only where the text
 //! asks for this and an expression of the operator can fail.
 
-use super::Stage;
+use super::{Either, Stage};
 use crate::error::JobError;
 use crate::record::{Change, Record};
 use crate::value::{EvalError, Str};
@@ -157,6 +157,15 @@ impl<T: Record> Describe for T {
 impl<T: Record> Describe for Change<T> {
     fn describe(&self) -> Str {
         self.row.describe()
+    }
+}
+
+impl<L: Describe, R: Describe> Describe for Either<L, R> {
+    fn describe(&self) -> Str {
+        match self {
+            Either::Left(row) => row.describe(),
+            Either::Right(row) => row.describe(),
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 mod chained;
 mod collector;
 mod context;
+mod either;
 mod errors;
 mod failure;
 mod fan_out;
@@ -20,6 +21,7 @@ mod stage;
 pub use chained::Chained;
 pub use collector::Collector;
 pub use context::OperatorContext;
+pub use either::Either;
 pub use errors::{Describe, ErrorOutput, ErrorRow, ErrorStage, ErrorsInto, ErrorsOf, NoErrors};
 pub use failure::Failure;
 pub use fan_out::FanOut;

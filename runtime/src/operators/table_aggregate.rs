@@ -6,21 +6,13 @@
 use std::marker::PhantomData;
 
 use super::window_aggregate::emit;
-use super::{Aggregation, Ttl};
+use super::{Aggregation, OverChanges, OverRows, Ttl};
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, ChangeKind};
 use crate::state::{KeyedState, Place};
 use crate::time::{Progress, Watermark, WindowBounds};
 use crate::value::EvalError;
-
-/// The input is a stream: rows are only added.
-#[derive(Debug)]
-pub struct OverRows;
-
-/// The input is a table: rows are added and taken back.
-#[derive(Debug)]
-pub struct OverChanges;
 
 /// Aggregates all rows of a key and emits every change of the result. `I` is what comes in.
 pub struct TableAggregate<A: Aggregation, I = OverRows> {

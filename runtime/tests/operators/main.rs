@@ -5,6 +5,7 @@ mod bench;
 mod chains;
 mod dedup;
 mod harness;
+mod joins;
 mod law;
 mod over;
 mod ranking;

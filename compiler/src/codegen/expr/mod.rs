@@ -37,6 +37,8 @@ const CHAIN: usize = 24;
 pub(super) struct Bindings<'a> {
     /// The row whose columns are named: how it is called, and what it has.
     pub(super) row: Option<(TokenStream, &'a Schema)>,
+    /// The columns of a pair of rows of a join: the row, what it has, and what the column is called there.
+    pub(super) pair: HashMap<&'a str, (TokenStream, &'a Schema, &'a str)>,
     /// Optional records that are known to be there, by column: the variable that holds the record.
     pub(super) unwrapped: HashMap<&'a str, TokenStream>,
     /// Parameters of a user's function.
@@ -189,6 +191,10 @@ impl<'a> Lowering<'a> {
     }
 
     fn column(&mut self, name: &str, ty: &Ty) -> Value {
+        if let Some((row, schema, own)) = self.bindings.pair.get(name) {
+            let field = self.cx.types.borrow_mut().field(schema, own);
+            return place(quote!(#row.#field), ty);
+        }
         let Some((row, schema)) = &self.bindings.row else { return never() };
         let field = self.cx.types.borrow_mut().field(schema, name);
         place(quote!(#row.#field), ty)

@@ -5,6 +5,7 @@ mod aggregate;
 mod combine;
 mod dedup;
 mod hybrid;
+mod join;
 mod over;
 mod row_wise;
 mod sink;
@@ -12,7 +13,7 @@ mod source;
 mod table;
 mod top;
 
-use millstream_runtime::graph::{Changelog, Emit, Exchange, Expr, JobVertex, Operation, Port, VertexId};
+use millstream_runtime::graph::{Changelog, Emit, Exchange, Expr, JobVertex, Operation, Port, Side, VertexId};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -30,6 +31,8 @@ pub(super) struct Stage<'a> {
     pub(super) vertex: &'a JobVertex,
     /// The rows of its (first) input.
     pub(super) input: Rows<'a>,
+    /// The rows of the right side of a join.
+    pub(super) right: Option<Rows<'a>>,
     /// What its input is distributed by, where it is.
     pub(super) route: Vec<&'a Expr>,
     /// The rows that it makes.
@@ -57,7 +60,9 @@ impl<'a> Stage<'a> {
             Some(Exchange::Hash(keys)) => keys.iter().collect(),
             _ => Vec::new(),
         };
-        Stage { cx, vertex: cx.job.vertex(id), input, route, output: rows(cx, id, Port::Main), late }
+        let right = edges.iter().find(|(_, edge)| edge.input == Side::Right.input());
+        let right = right.map(|(producer, edge)| rows(cx, *producer, edge.port));
+        Stage { cx, vertex: cx.job.vertex(id), input, right, route, output: rows(cx, id, Port::Main), late }
     }
 
     /// `.ttl(..)`, where state is forgotten after a time.
@@ -86,6 +91,7 @@ impl<'a> Stage<'a> {
                 let Template { operator, items } = self.aggregate(aggregate, names);
                 return Some(Template { operator: upserts(aggregate.emit, operator), items });
             }
+            Operation::Join(join) => return Some(self.join(join, names)),
             Operation::Union | Operation::Errors | Operation::Rebalance | Operation::Broadcast | Operation::PartitionBy(_) => {
                 return None;
             }

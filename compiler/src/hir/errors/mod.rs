@@ -5,6 +5,7 @@
 
 pub mod connectors;
 pub mod hybrid;
+pub mod joins;
 pub mod names;
 pub mod over;
 pub mod tables;

@@ -55,7 +55,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, input: Flow)
     let rows = input.clone();
     let time_dropped = ty.time.is_none() && (input.ty.time.is_some() || input.time_dropped);
     let mut flow = at.add("aggregate", Operation::Aggregate(operation), input, ty);
-    flow.not_null.clear();
+    flow.new_rows();
     flow.unknown = broken;
     flow.time_dropped = time_dropped;
     if !windowed {
@@ -178,7 +178,7 @@ fn lateness<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, window: Optio
     allowed(at, allow)
 }
 
-fn allowed<'a>(at: &mut At<'_, '_, 'a>, allow: &'a ast::Expr) -> i64 {
+pub(super) fn allowed<'a>(at: &mut At<'_, '_, 'a>, allow: &'a ast::Expr) -> i64 {
     const WHAT: &str = "the allowed lateness";
     match Typer::new(&mut at.lowering.cx, Scope::Constant(WHAT)).constant(allow, &Ty::Duration, WHAT) {
         Some(Literal::Duration(time)) if time >= 0 => time,

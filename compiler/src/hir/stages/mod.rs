@@ -1,9 +1,12 @@
 //! The operators of a pipeline, one file each: from what was written to an operation and what its rows look like.
 
 mod aggregate;
+mod columns;
 mod combine;
 mod dedup;
 mod explode;
+mod join;
+mod join_time;
 pub mod over;
 mod physical;
 mod select;
@@ -15,6 +18,7 @@ mod watermark;
 mod where_;
 mod window;
 
+pub use columns::named_columns;
 pub use watermark::watermark;
 
 use millstream_runtime::graph::{Operation, StreamType};
@@ -39,6 +43,7 @@ pub fn lower<'a>(lowering: &mut Lowering<'a>, place: &Place, stage: &'a Stage, i
         StageKind::Sort(keys) => sort::lower(&mut at, keys, input),
         StageKind::Combine { how, all, others } => combine::lower(&mut at, *how, all.is_some(), others, input),
         StageKind::Distinct => combine::distinct(&mut at, input),
+        StageKind::Join(join) => join::lower(&mut at, join, input),
         StageKind::Final => tables::lower_final(&mut at, input),
         StageKind::Changes => tables::lower_changes(&mut at, input),
         StageKind::Rebalance => physical::rebalance(&mut at, input),

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use millstream_runtime::graph::{Changelog, Expr, Field, Operation, Schema, StreamType, TimeColumn, Ty};
 
 use super::At;
-use crate::hir::errors::{names, tables, types};
+use crate::hir::errors::{joins, names, tables, types};
 use crate::hir::flow::Flow;
 use crate::hir::resolve::scope::Scope;
 use crate::hir::types::Typer;
@@ -33,7 +33,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], input: Flow) 
     // Without all of its columns the output is not known.
     let unknown = broken || (input.unknown && items.iter().any(|item| matches!(item, SelectItem::Rest { .. })));
     let mut flow = at.add("select", Operation::Project(columns), input, output);
-    flow.not_null.clear();
+    flow.new_rows();
     flow.analytic.clear();
     flow.time_dropped = time_dropped;
     flow.unknown = unknown;
@@ -82,10 +82,29 @@ fn columns<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], input: &Flow) -
             }
             SelectItem::Rest { of: None, span } => {
                 for column in input.fields() {
+                    if let Some(hidden) = input.hidden.iter().find(|hidden| hidden.column == column.name) {
+                        if !hidden.spare && !hidden.twin.as_deref().is_some_and(left_out) {
+                            at.report(joins::two_of_a_name(*span, hidden));
+                        }
+                        continue;
+                    }
                     rest_has.push(column.name.clone());
                     if !left_out(&column.name) {
                         let value = Typer::new(&mut at.lowering.cx, Scope::Row(input)).column(input, column, *span);
                         list.push(at, &column.name, value, *span);
+                    }
+                }
+            }
+            SelectItem::Rest { of: Some(ast::Expr { kind: ast::ExprKind::Name(name), .. }), span }
+                if input.alias(name).is_some() =>
+            {
+                for (own, column) in input.alias(name).map(|alias| &alias.columns[..]).unwrap_or_default() {
+                    rest_has.push(own.clone());
+                    if !left_out(own)
+                        && let Some(field) = input.ty.schema.field(column)
+                    {
+                        let value = Typer::new(&mut at.lowering.cx, Scope::Row(input)).column(input, field, *span);
+                        list.push(at, own, value, *span);
                     }
                 }
             }

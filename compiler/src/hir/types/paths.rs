@@ -97,6 +97,9 @@ impl<'a> Typer<'_, 'a> {
 
     /// `base.field`, `base?.field`, `window.start`
     pub fn field(&mut self, base: &'a ast::Expr, field: &'a Name, safe: bool, span: Span) -> Expr {
+        if let Some(column) = self.qualified(base, field, span) {
+            return column;
+        }
         if let Some(bound) = self.window_bound(base, field, span) {
             return bound;
         }
@@ -120,6 +123,32 @@ impl<'a> Typer<'_, 'a> {
             self.cx.report(types::never_null(base.span, &base_typed.ty, "`.` does the same as `?.`"));
         }
         self.field_of(base_typed, &found, span)
+    }
+
+    /// `p.order_id`: a column of one side of a join.
+    fn qualified(&mut self, base: &ast::Expr, field: &Name, span: Span) -> Option<Expr> {
+        let ast::ExprKind::Name(name) = &base.kind else { return None };
+        let (flow, in_block) = match &self.scope {
+            Scope::Row(flow) => (*flow, false),
+            Scope::Output(output) => (&output.input, true),
+            _ => return None,
+        };
+        let alias = flow.alias(name)?;
+        let Some(column) = alias.column(&field.text) else {
+            if flow.unknown {
+                return Some(self.error(span));
+            }
+            let candidates: Vec<String> = alias.columns.iter().map(|(own, _)| own.clone()).collect();
+            let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            return Some(self.reject(names::unknown_field(field, &format!("`{name}`"), &candidates), field.span));
+        };
+        if in_block {
+            let has_keys = matches!(&self.scope, Scope::Output(output) if !output.keys.is_empty());
+            let written = format!("{name}.{}", field.text);
+            return Some(self.reject(tables::neither_key_nor_aggregate(&written, span, has_keys), span));
+        }
+        let found = flow.ty.schema.field(column)?;
+        Some(self.column(flow, found, span))
     }
 
     /// A field of a typed record.

@@ -1,8 +1,8 @@
 //! Every expression of an operator, in one place, so that no pass forgets one.
 
 use millstream_runtime::graph::{
-    AggregateOperation, ConnectorOption, Exchange, Expr, JobEdge, Operation, OptionValue, SortOperation, TopOperation, Window,
-    WindowTime,
+    AggregateOperation, ConnectorOption, Exchange, Expr, JobEdge, JoinOperation, Operation, OptionValue, Side, SortOperation,
+    TopOperation, Window, WindowTime,
 };
 
 /// Where an expression of an operator stands.
@@ -10,6 +10,10 @@ use millstream_runtime::graph::{
 pub enum Scope {
     /// It reads the operator's input rows.
     Input,
+    /// It reads the rows of this side of a join.
+    Side(Side),
+    /// It reads a pair of rows of a join, by the names of `JoinOperation::columns`.
+    Pair,
     /// It reads the operator's own output rows (a source's watermark).
     Own,
     /// It reads keys and aggregates of a group.
@@ -48,6 +52,7 @@ pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a E
                 call.call.args.iter().chain(&call.call.filter).for_each(|expr| visit(Scope::Input, expr));
             }
         }
+        Operation::Join(join) => join_exprs(join, visit),
         Operation::PartitionBy(keys) => keys.iter().for_each(|key| visit(Scope::Input, key)),
         Operation::Top(top) => top_inputs(top, &mut |expr| visit(Scope::Input, expr)),
         Operation::Sort(sort) => sort_inputs(sort, &mut |expr| visit(Scope::Input, expr)),
@@ -60,6 +65,18 @@ pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a E
         | Operation::Rebalance
         | Operation::Broadcast => {}
     }
+}
+
+fn join_exprs<'a>(join: &'a JoinOperation, visit: &mut dyn FnMut(Scope, &'a Expr)) {
+    for key in &join.keys {
+        visit(Scope::Side(Side::Left), &key.left);
+        visit(Scope::Side(Side::Right), &key.right);
+    }
+    if let Some(times) = join.times() {
+        visit(Scope::Side(Side::Left), &times.left);
+        visit(Scope::Side(Side::Right), &times.right);
+    }
+    join.condition.iter().for_each(|condition| visit(Scope::Pair, condition));
 }
 
 /// What an aggregate evaluates per input row: keys, time, arguments, filters of calls.
@@ -145,6 +162,17 @@ pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mu
             for (_, call) in &mut over.calls {
                 call.call.args.iter_mut().chain(&mut call.call.filter).for_each(|expr| change(Scope::Input, expr));
             }
+        }
+        Operation::Join(join) => {
+            for key in &mut join.keys {
+                change(Scope::Side(Side::Left), &mut key.left);
+                change(Scope::Side(Side::Right), &mut key.right);
+            }
+            if let Some(times) = join.times_mut() {
+                change(Scope::Side(Side::Left), &mut times.left);
+                change(Scope::Side(Side::Right), &mut times.right);
+            }
+            join.condition.iter_mut().for_each(|condition| change(Scope::Pair, condition));
         }
         Operation::PartitionBy(keys) => keys.iter_mut().for_each(|key| change(Scope::Input, key)),
         Operation::Top(top) => {

@@ -4,4 +4,5 @@ pub mod columns;
 pub mod exprs;
 pub mod failure;
 pub mod need;
+pub mod pairs;
 pub mod stages;

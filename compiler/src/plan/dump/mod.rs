@@ -4,6 +4,7 @@
 
 mod execution;
 mod job;
+mod join;
 pub mod operation;
 mod ranking;
 pub mod types;

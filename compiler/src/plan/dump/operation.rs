@@ -48,6 +48,7 @@ pub fn lines(operation: &Operation) -> Vec<String> {
         Operation::Inserts => vec!["as a table of inserts".to_owned()],
         Operation::KeyBy(key) => vec![format!("key by ({})", key.join(", "))],
         Operation::Over(over) => self::over(over),
+        Operation::Join(join) => super::join::lines(join),
         Operation::Final => vec!["final".to_owned()],
         Operation::Changes => vec!["changes".to_owned()],
         Operation::Rebalance => vec!["rebalance".to_owned()],
@@ -207,6 +208,7 @@ pub fn summary(operation: &Operation) -> String {
             format!("{head} {{ {} }}", names(&aggregate.output))
         }
         Operation::Over(over) => self::over(over).into_iter().next().unwrap_or_default(),
+        Operation::Join(join) => super::join::head(join),
         other => lines(other).join(" "),
     }
 }

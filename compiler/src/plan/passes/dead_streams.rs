@@ -39,6 +39,10 @@ fn visit(graph: &mut JobGraph, vertex: VertexId) -> bool {
             source.on_error = ErrorPolicy::Skip;
             true
         }
+        Operation::Join(join) if !late => match join.times_mut() {
+            Some(times) => std::mem::take(&mut times.late_output),
+            None => false,
+        },
         Operation::Union => {
             let simple = matches!(graph.inputs(vertex).as_slice(), [(_, edge)] if edge.exchange == Exchange::Forward);
             if simple {

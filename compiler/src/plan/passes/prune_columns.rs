@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use millstream_runtime::graph::{
     Changelog, ConnectorOption, Exchange, ExprKind, Field, JobGraph, JobVertex, Literal, Operation, OptionValue, Port, Schema,
-    SourceOperation, VertexId,
+    Side, SourceOperation, StreamType, VertexId,
 };
 
 use super::Pass;
 use super::route_errors::stream_of_errors;
-use crate::plan::analysis::exprs::{aggregate_inputs, edge_keys, for_each_mut, sort_inputs, top_inputs};
+use crate::plan::analysis::exprs::{Scope, aggregate_inputs, edge_keys, for_each_mut, sort_inputs, top_inputs};
 use crate::plan::analysis::failure::Failure;
 use crate::plan::analysis::need::{Need, retype};
+use crate::plan::analysis::pairs;
 use crate::plan::analysis::stages::asked_columns;
 
 /// Goes from the sinks back to learn what is read, then forward from the sources to take away the rest: columns of
@@ -66,13 +67,14 @@ fn needs(graph: &JobGraph, floor: &Needs, whole_rows: &HashSet<VertexId>) -> Nee
             source.watermark.iter().for_each(|watermark| own.add_expr(&watermark.watermark));
             columns_of_stages(source).into_iter().for_each(|column| own.add(&column, Need::All));
         }
-        let mut input = if whole_rows.contains(&id) { Need::All } else { input_need(vertex, &own) };
-        if let Some(late) = late.remove(&id) {
-            input.merge(late);
-        }
-        main.insert(id, own);
+        let of_late = late.remove(&id);
+        main.insert(id, own.clone());
         for (producer, edge) in graph.inputs(id) {
-            let mut of_producer = input.clone();
+            let mut of_producer = if whole_rows.contains(&id) { Need::All } else { input_need(vertex, &own, edge.input) };
+            // Late rows are rows of the first input.
+            if let Some(late) = of_late.as_ref().filter(|_| edge.input == 0) {
+                of_producer.merge(late.clone());
+            }
             edge_keys(edge).iter().for_each(|key| of_producer.add_expr(key));
             let by_port = match edge.port {
                 Port::Main => &mut main,
@@ -93,8 +95,8 @@ fn add_keys(need: &mut Need, vertex: &JobVertex) {
     }
 }
 
-/// What an operator reads of its input if this much of its output is read.
-fn input_need(vertex: &JobVertex, own: &Need) -> Need {
+/// What an operator reads of an input if this much of its output is read.
+fn input_need(vertex: &JobVertex, own: &Need, input: usize) -> Need {
     let mut need = Need::nothing();
     match &vertex.operation {
         Operation::Sink(_) => need = Need::All,
@@ -160,6 +162,9 @@ fn input_need(vertex: &JobVertex, own: &Need) -> Need {
                 call.call.args.iter().chain(&call.call.filter).for_each(|expr| need.add_expr(expr));
             }
         }
+        Operation::Join(join) => {
+            need = pairs::side_need(join, own, if input == 0 { Side::Left } else { Side::Right });
+        }
         Operation::Changes => need = own.clone().without("op"),
         Operation::Errors => {}
         Operation::Union | Operation::Final | Operation::Rebalance | Operation::Broadcast => need = own.clone(),
@@ -196,10 +201,15 @@ fn apply(graph: &mut JobGraph, needs: &Needs) -> bool {
     for id in graph.topological() {
         let input = graph.inputs(id).first().map(|(producer, edge)| graph.output_type(*producer, edge.port).schema.clone());
         let before = graph.vertex(id).clone();
+        let sides = pairs::sides(graph, id);
         let vertex = graph.vertex_mut(id);
         let nothing = Need::nothing();
         let need = needs.get(&id).unwrap_or(&nothing);
-        prune_vertex(vertex, need, &input.unwrap_or_default());
+        if matches!(vertex.operation, Operation::Join(_)) {
+            prune_join(vertex, need, &sides);
+        } else {
+            prune_vertex(vertex, need, &input.unwrap_or_default());
+        }
         changed |= *vertex != before;
     }
     let rows: HashMap<(VertexId, Port), Schema> = graph
@@ -254,6 +264,20 @@ fn prune_vertex(vertex: &mut JobVertex, need: &Need, input: &Schema) {
     {
         retype(&mut watermark.watermark, &vertex.output.schema);
     }
+    let schema = &vertex.output.schema;
+    vertex.output.time = vertex.output.time.take().filter(|time| schema.field(&time.column).is_some());
+}
+
+fn prune_join(vertex: &mut JobVertex, need: &Need, [left, right]: &[StreamType; 2]) {
+    let Operation::Join(join) = &mut vertex.operation else { return };
+    let keep = need.prune(&vertex.output.schema);
+    pairs::prune(join, &mut vertex.output.schema, &keep, &left.schema, &right.schema);
+    let pair = pairs::pair(join, &left.schema, &right.schema);
+    for_each_mut(&mut vertex.operation, &mut |scope, expr| match scope {
+        Scope::Side(Side::Left) => retype(expr, &left.schema),
+        Scope::Side(Side::Right) => retype(expr, &right.schema),
+        _ => retype(expr, &pair),
+    });
     let schema = &vertex.output.schema;
     vertex.output.time = vertex.output.time.take().filter(|time| schema.field(&time.column).is_some());
 }

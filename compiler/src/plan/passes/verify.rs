@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use millstream_runtime::graph::{Changelog, Expr, ExprKind, Field, JobGraph, Operation, Schema, Ty, VertexId};
+use millstream_runtime::graph::{Changelog, Expr, ExprKind, Field, JobGraph, Operation, Schema, Side, Ty, VertexId};
 
 use crate::plan::analysis::exprs::{Scope, edge_keys, for_each};
+use crate::plan::analysis::pairs;
 
 /// What is wrong with a graph: unknown columns, wrong types, missing inputs. Empty for a sound one.
 pub fn verify(graph: &JobGraph) -> Vec<String> {
@@ -35,6 +36,7 @@ fn check_inputs(graph: &JobGraph, id: VertexId, problems: &mut Vec<String>) {
         Operation::Source(_) => inputs.is_empty(),
         Operation::Union => !inputs.is_empty(),
         Operation::Errors => true,
+        Operation::Join(_) => matches!(inputs.as_slice(), [(_, left), (_, right)] if (left.input, right.input) == (0, 1)),
         _ => inputs.len() == 1,
     };
     if !fits {
@@ -59,9 +61,17 @@ fn check_expressions(graph: &JobGraph, id: VertexId, problems: &mut Vec<String>)
     let vertex = graph.vertex(id);
     let empty = Schema::default();
     let input = graph.inputs(id).first().map_or(&empty, |(producer, edge)| &graph.output_type(*producer, edge.port).schema);
+    let [left, right] = pairs::sides(graph, id);
+    let pair = match &vertex.operation {
+        Operation::Join(join) => pairs::pair(join, &left.schema, &right.schema),
+        _ => Schema::default(),
+    };
     for_each(&vertex.operation, &mut |scope, expr| match scope {
         Scope::Input => check_expr(expr, input, problems),
         Scope::Own => check_expr(expr, &vertex.output.schema, problems),
+        Scope::Side(Side::Left) => check_expr(expr, &left.schema, problems),
+        Scope::Side(Side::Right) => check_expr(expr, &right.schema, problems),
+        Scope::Pair => check_expr(expr, &pair, problems),
         Scope::Group => check_group(&vertex.operation, expr, problems),
         Scope::Start => check_expr(expr, &empty, problems),
     });
@@ -140,6 +150,19 @@ fn check_output(graph: &JobGraph, id: VertexId, problems: &mut Vec<String>) {
             let input = graph.inputs(id).first().map(|(producer, edge)| &graph.output_type(*producer, edge.port).schema.fields);
             if input != Some(&vertex.output.schema.fields) {
                 problems.push(format!("its rows {} are not those of its input", vertex.output.schema));
+            }
+            return;
+        }
+        Operation::Join(join) => {
+            let [left, right] = pairs::sides(graph, id);
+            let pair = pairs::pair(join, &left.schema, &right.schema);
+            for field in &vertex.output.schema.fields {
+                if pair.field(&field.name).is_none_or(|comes| comes.ty.required() != field.ty.required()) {
+                    problems.push(format!("`{}: {}` is no column of a pair {pair}", field.name, field.ty));
+                }
+            }
+            for key in join.keys.iter().filter(|key| key.left.ty != key.right.ty) {
+                problems.push(format!("`{}` and `{}` are of different types", key.left, key.right));
             }
             return;
         }

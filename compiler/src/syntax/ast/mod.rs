@@ -4,10 +4,12 @@
 
 pub mod expr;
 pub mod item;
+pub mod join;
 pub mod pipeline;
 
 pub use expr::*;
 pub use item::*;
+pub use join::*;
 pub use pipeline::*;
 
 use crate::source::Span;

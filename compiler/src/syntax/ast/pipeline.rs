@@ -1,12 +1,14 @@
 //! Pipelines: a stream's name, then operators.
 
-use super::{Attribute, Expr, Name};
+use super::{Attribute, Expr, Join, Name};
 use crate::source::Span;
 
 /// `flights | where .. | select ..`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pipeline {
     pub input: Name,
+    /// `orders as o`
+    pub alias: Option<Name>,
     pub stages: Vec<Stage>,
     pub span: Span,
 }
@@ -55,12 +57,14 @@ pub enum StageKind {
         others: Vec<Name>,
     },
     Distinct,
+    /// `join payments as p on id == p.order_id within 10m`
+    Join(Join),
     Final,
     Changes,
     Rebalance,
     Broadcast,
     PartitionBy(Vec<Expr>),
-    /// A known operator of a later edition of the language (`join`, `top`, ..), or an unknown word; reported.
+    /// A known operator of a later edition of the language (`process`, ..), or an unknown word; reported.
     Error,
 }
 

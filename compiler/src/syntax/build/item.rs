@@ -219,7 +219,8 @@ impl Builder<'_> {
     }
 
     fn stream(&mut self, pair: Pair<'_, Rule>, span: Span) -> Stream {
-        let mut stream = Stream { name: no_name(span), pipeline: Pipeline { input: no_name(span), stages: Vec::new(), span } };
+        let mut stream =
+            Stream { name: no_name(span), pipeline: Pipeline { input: no_name(span), alias: None, stages: Vec::new(), span } };
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::def_name => stream.name = self.name(&inner),
@@ -235,7 +236,7 @@ impl Builder<'_> {
     }
 
     fn sink(&mut self, pair: Pair<'_, Rule>, span: Span) -> ItemKind {
-        let mut pipeline = Pipeline { input: no_name(span), stages: Vec::new(), span };
+        let mut pipeline = Pipeline { input: no_name(span), alias: None, stages: Vec::new(), span };
         let mut connector = Connector { name: no_name(span), options: Vec::new(), stages: None, span };
         let mut key: Vec<Name> = Vec::new();
         for inner in pair.into_inner() {

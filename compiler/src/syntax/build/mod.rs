@@ -6,6 +6,7 @@
 mod climb;
 mod expr;
 mod item;
+mod join;
 mod literal;
 mod options;
 mod over;

@@ -10,7 +10,7 @@ impl Builder<'_> {
     /// `flights | where .. | select ..`
     pub fn pipeline(&mut self, pair: Pair<'_, Rule>) -> Pipeline {
         let span = self.span(&pair);
-        let mut pipeline = Pipeline { input: no_name(span), stages: Vec::new(), span };
+        let mut pipeline = Pipeline { input: no_name(span), alias: None, stages: Vec::new(), span };
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::wrong_from => {
@@ -18,6 +18,7 @@ impl Builder<'_> {
                     self.report(errors::needless_from(span));
                 }
                 Rule::name => pipeline.input = self.name(&inner),
+                Rule::alias => pipeline.alias = self.row_alias(inner),
                 Rule::slot => pipeline.stages.push(self.slot(inner)),
                 _ => {}
             }

@@ -25,6 +25,7 @@ impl Builder<'_> {
             Rule::intersect_stage => self.combine(inner, Combine::Intersect),
             Rule::except_stage => self.combine(inner, Combine::Except),
             Rule::distinct_stage => StageKind::Distinct,
+            Rule::join_stage => self.join(inner, span),
             Rule::final_stage => StageKind::Final,
             Rule::changes_stage => StageKind::Changes,
             Rule::rebalance_stage => StageKind::Rebalance,
@@ -44,16 +45,9 @@ impl Builder<'_> {
     fn later_stage(&mut self, pair: Pair<'_, Rule>) {
         let text = pair.as_str();
         let word = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
-        let joins =
-            matches!(word, "left" | "right" | "full" | "semi" | "anti") && text[word.len()..].trim_start().starts_with("join");
         let start = pair.as_span().start();
         let at = self.at(start, start + word.len());
-        if joins || !matches!(word, "left" | "right" | "full" | "semi" | "anti") {
-            let what = if joins { format!("`{word} join`") } else { format!("`{word}`") };
-            self.report(errors::later(at, &what));
-        } else {
-            self.report(errors::unknown_stage(at, word));
-        }
+        self.report(errors::later(at, &format!("`{word}`")));
     }
 
     fn explode(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {

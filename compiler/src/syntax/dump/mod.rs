@@ -4,6 +4,7 @@
 //! every pair of parentheses written out, so that precedence shows. No places, so that moved lines change nothing.
 
 mod expr;
+mod join;
 mod ranking;
 
 use std::fmt::Write;
@@ -155,7 +156,8 @@ impl Out {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
-        self.line(name(&pipeline.input));
+        let alias = pipeline.alias.as_ref().map_or(String::new(), |alias| format!(" as {}", name(alias)));
+        self.line(format!("{}{alias}", name(&pipeline.input)));
         for stage in &pipeline.stages {
             self.before(None, &stage.attributes);
             self.stage(&stage.kind);
@@ -187,6 +189,7 @@ impl Out {
             StageKind::Sort(keys) => self.line(format!("| sort by {}", ranking::order(keys))),
             StageKind::Combine { how, all, others } => self.line(ranking::combine(*how, all.is_some(), others)),
             StageKind::Distinct => self.line("| distinct"),
+            StageKind::Join(join) => self.line(join::join(join)),
             StageKind::Final => self.line("| final"),
             StageKind::Changes => self.line("| changes"),
             StageKind::Rebalance => self.line("| rebalance"),

@@ -1,0 +1,260 @@
+//! `join`: keys, condition and output rows, as a `Joining`, and the operator that drives it.
+
+use std::collections::HashMap;
+
+use millstream_runtime::graph::{Expr, Field, JoinColumnOf, JoinHow, JoinKind, JoinOperation, Side, Window, WindowBound};
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::{Stage, Template};
+use crate::codegen::closure::{Rows, over_row};
+use crate::codegen::doc;
+use crate::codegen::expr::{Bindings, Lowering};
+use crate::codegen::keys::{key_type, key_value};
+use crate::codegen::literal::micros;
+use crate::codegen::names::{Scope, ident};
+use crate::codegen::tokens::unless_used;
+
+/// So many values make one tuple of a key.
+const TUPLE: usize = 12;
+
+impl<'a> Stage<'a> {
+    pub(super) fn join(&self, join: &'a JoinOperation, names: &mut Scope) -> Template {
+        let item = self.vertex.uid.split('/').next().unwrap_or_default();
+        let name = names.type_name(&format!("{item} join"));
+        let right = self.right.unwrap_or(self.input);
+        for rows in [self.input, right] {
+            self.cx.types.borrow_mut().keep_in_state(rows.schema);
+        }
+        let mut methods = TokenStream::new();
+        let mut uses_params = false;
+        for (side, rows) in [(Side::Left, self.input), (Side::Right, right)] {
+            uses_params |= self.side_methods(join, side, rows, &mut methods);
+        }
+        methods.extend(can_match(join));
+        if let Some(condition) = &join.condition {
+            uses_params |= self.matches(join, condition, right, &mut methods);
+        }
+        self.rows_of_join(join, right, &mut methods);
+        let keys: Vec<&Expr> = join.keys.iter().map(|key| &key.left).collect();
+        let key = key_type(self.cx, &keys);
+        let [left_row, right_row] = [self.input, right].map(|rows| self.cx.row(rows.schema));
+        let out = self.cx.row(self.output.schema);
+        let origin = doc::origin(&self.vertex.origin);
+        let (definition, value) = if uses_params {
+            (quote!(struct #name { params: Params }), quote!(#name { params: params.clone() }))
+        } else {
+            (quote!(struct #name;), quote!(#name))
+        };
+        let items = quote! {
+            #origin
+            #definition
+            impl Joining for #name {
+                type Left = #left_row;
+                type Right = #right_row;
+                type Key = #key;
+                type Out = #out;
+                #methods
+            }
+        };
+        Template { operator: self.join_operator(join, right, value), items }
+    }
+
+    /// Key and time of the rows of one side.
+    fn side_methods(&self, join: &'a JoinOperation, side: Side, rows: Rows<'a>, methods: &mut TokenStream) -> bool {
+        let left = side == Side::Left;
+        let keys: Vec<&Expr> = join.keys.iter().map(|key| if left { &key.left } else { &key.right }).collect();
+        let row = ident(if left { "Left" } else { "Right" });
+        let mut lowering = over_row(self.cx, rows.schema, &self.vertex.origin);
+        let value = key_value(&mut lowering, &keys);
+        let mut uses_params = lowering.uses_params;
+        let name = if left { "left_key" } else { "right_key" };
+        methods.extend(method(name, &row, quote!(Self::Key), &lowering.take_statements(), &value, lowering.uses_params));
+        if let Some(times) = join.times() {
+            let time = if left { &times.left } else { &times.right };
+            let mut lowering = over_row(self.cx, rows.schema, &self.vertex.origin);
+            let value = lowering.lower_owned(time).tokens;
+            uses_params |= lowering.uses_params;
+            let name = if left { "left_time" } else { "right_time" };
+            methods.extend(method(name, &row, quote!(Timestamp), &lowering.take_statements(), &value, lowering.uses_params));
+        }
+        uses_params
+    }
+
+    /// What must hold besides the keys.
+    fn matches(&self, join: &'a JoinOperation, condition: &'a Expr, right: Rows<'a>, methods: &mut TokenStream) -> bool {
+        let mut pair = HashMap::new();
+        for column in &join.columns {
+            if let JoinColumnOf::Side(side, own) = &column.of {
+                let (row, schema) = match side {
+                    Side::Left => (quote!(left), self.input.schema),
+                    Side::Right => (quote!(right), right.schema),
+                };
+                pair.insert(column.name.as_str(), (row, schema, own.as_str()));
+            }
+        }
+        let mut lowering = Lowering::new(self.cx, &self.vertex.origin, Bindings { pair, ..Bindings::default() });
+        let value = lowering.condition(condition).tokens;
+        let statements = lowering.take_statements();
+        let used = quote!(#statements #value);
+        let [left, right] = ["left", "right"].map(|name| unless_used(&used, ident(name)));
+        let params = lowering.uses_params.then(|| quote!(let params = &self.params;));
+        methods.extend(quote! {
+            fn matches(&self, #left: &Self::Left, #right: &Self::Right) -> Result<bool, EvalError> {
+                #params #statements Ok(#value)
+            }
+        });
+        lowering.uses_params
+    }
+
+    /// The output rows that this kind of join makes.
+    fn rows_of_join(&self, join: &'a JoinOperation, right: Rows<'a>, methods: &mut TokenStream) {
+        let out = self.cx.row(self.output.schema);
+        let made = |has_left: bool, has_right: bool| {
+            if !has_right && !join.kind.pairs() && self.output.schema.fields == self.input.schema.fields {
+                return quote!(left.clone());
+            }
+            let fields = self.output.schema.fields.iter().map(|field| {
+                let to = self.cx.types.borrow_mut().field(self.output.schema, &field.name);
+                let value = self.join_column(join, field, right, has_left, has_right);
+                quote!(#to: #value)
+            });
+            quote!(#out { #(#fields),* })
+        };
+        let mut add = |name: &str, parameters: &[&str], body: TokenStream| {
+            let name = ident(name);
+            let parameters = parameters.iter().map(|parameter| {
+                let ty = ident(if *parameter == "left" { "Left" } else { "Right" });
+                let parameter = unless_used(&body, ident(parameter));
+                quote!(#parameter: &Self::#ty)
+            });
+            let window = unless_used(&body, ident("window"));
+            methods.extend(quote! {
+                fn #name(&self, #(#parameters,)* #window: WindowBounds) -> Option<Self::Out> { Some(#body) }
+            });
+        };
+        if join.kind.pairs() {
+            add("both", &["left", "right"], made(true, true));
+        }
+        if join.kind.keeps(Side::Left) || join.kind == JoinKind::Semi {
+            add("left_only", &["left"], made(true, false));
+        }
+        if join.kind.keeps(Side::Right) {
+            add("right_only", &["right"], made(false, true));
+        }
+    }
+
+    fn join_column(&self, join: &JoinOperation, field: &Field, right: Rows<'a>, has_left: bool, has_right: bool) -> TokenStream {
+        let Some(column) = join.columns.iter().find(|column| column.name == field.name) else { return quote!(None) };
+        let (side, own) = match &column.of {
+            JoinColumnOf::Window(WindowBound::Start) => return quote!(window.start),
+            JoinColumnOf::Window(WindowBound::End) => return quote!(window.end),
+            JoinColumnOf::Side(side, own) => (*side, own),
+        };
+        let (there, row, schema) = match side {
+            Side::Left => (has_left, quote!(left), self.input.schema),
+            Side::Right => (has_right, quote!(right), right.schema),
+        };
+        let comes = schema.field(own).filter(|_| there);
+        let Some(comes) = comes else { return quote!(None) };
+        let from = self.cx.types.borrow_mut().field(schema, own);
+        let clone = (!comes.ty.is_copy()).then(|| quote!(.clone()));
+        let value = quote!(#row.#from #clone);
+        if field.ty.is_optional() && !comes.ty.is_optional() { quote!(Some(#value)) } else { value }
+    }
+
+    fn join_operator(&self, join: &JoinOperation, right: Rows<'a>, value: TokenStream) -> TokenStream {
+        let carried = |table: bool| if table { quote!(OverChanges) } else { quote!(OverRows) };
+        let kind = ident(&format!("{:?}", join.kind));
+        let kind = quote!(JoinKind::#kind);
+        let late = self.late.as_ref().map(|stage| quote!(.with_late(#stage)));
+        match &join.how {
+            JoinHow::Unbounded => {
+                let [left, right, out] = [self.input.table, right.table, self.output.table].map(carried);
+                quote!(UnboundedJoin::<_, #left, #right, #out>::new(#kind, #value))
+            }
+            JoinHow::Within { from, to, .. } => {
+                let (from, to) = (micros(*from), micros(*to));
+                quote!(IntervalJoin::new(#kind, #from, #to, #value) #late)
+            }
+            JoinHow::Over { window, allowed_lateness, .. } => {
+                let window = match window {
+                    Window::Sliding { size, step, offset, .. } => {
+                        let (size, step, offset) = (micros(*size), micros(*step), micros(*offset));
+                        quote!(Sliding::new(#size, #step, #offset))
+                    }
+                    Window::Tumbling { size, offset, .. } => {
+                        let (size, offset) = (micros(*size), micros(*offset));
+                        quote!(Tumbling::new(#size, #offset))
+                    }
+                    // No other window reaches planning.
+                    _ => quote!(Global),
+                };
+                let lateness = (*allowed_lateness > 0).then(|| {
+                    let lateness = micros(*allowed_lateness);
+                    quote!(.allow_late(#lateness))
+                });
+                quote!(WindowJoin::new(#kind, #window, #value) #lateness #late)
+            }
+            JoinHow::AsOf { .. } => {
+                let right = carried(right.table);
+                quote!(TemporalJoin::<_, #right>::new(#kind, #value) #late)
+            }
+        }
+    }
+}
+
+/// A method over a row of one side.
+fn method(
+    name: &str,
+    row_type: &proc_macro2::Ident,
+    output: TokenStream,
+    statements: &TokenStream,
+    value: &TokenStream,
+    uses_params: bool,
+) -> TokenStream {
+    let name = ident(name);
+    let row = unless_used(&quote!(#statements #value), ident("row"));
+    let params = uses_params.then(|| quote!(let params = &self.params;));
+    quote! {
+        fn #name(&self, #row: &Self::#row_type) -> Result<#output, EvalError> { #params #statements Ok(#value) }
+    }
+}
+
+/// Whether all parts of a key are there; nothing where they always are.
+fn can_match(join: &JoinOperation) -> TokenStream {
+    let count = join.keys.len();
+    let part = |index: usize| {
+        let number = |index: usize| Literal::usize_unsuffixed(index);
+        if count == 1 {
+            return quote!(key);
+        }
+        if count <= TUPLE {
+            let index = number(index);
+            return quote!(key.#index);
+        }
+        let chunk = number(index / TUPLE);
+        // A chunk of one is no tuple.
+        if index + 1 == count && count % TUPLE == 1 {
+            return quote!(key.#chunk);
+        }
+        let index = number(index % TUPLE);
+        quote!(key.#chunk.#index)
+    };
+    let parts: Vec<TokenStream> = join
+        .keys
+        .iter()
+        .enumerate()
+        .filter(|(_, key)| key.left.ty.is_optional())
+        .map(|(index, _)| {
+            let part = part(index);
+            quote!(#part.is_some())
+        })
+        .collect();
+    if parts.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        fn can_match(&self, key: &Self::Key) -> bool { #(#parts)&&* }
+    }
+}

@@ -1,0 +1,103 @@
+//! E052x: joins.
+
+use crate::diagnostics::Diagnostic;
+use crate::hir::flow::Hidden;
+use crate::source::Span;
+use crate::syntax::ast::Name;
+
+/// A join that does not say what is equal.
+pub fn no_equality(
+    words: &str,
+    span: Span,
+    condition: Option<Span>,
+    left: Option<&str>,
+    right: Option<&str>,
+    alias: &str,
+) -> Diagnostic {
+    let title = format!("`{words}` needs columns that are equal on both sides");
+    let example = format!("{} == {alias}.{}", left.unwrap_or("id"), right.unwrap_or("id"));
+    match condition {
+        None => Diagnostic::error("E0520", title, span, "which rows belong together?").with_help(format!("write `on {example}`")),
+        Some(condition) => Diagnostic::error("E0520", title, condition, "no part of this is `left == right`")
+            .with_help(format!("add an equality to it: `on {example} and ..`; rows are brought together by it")),
+    }
+}
+
+/// Two columns of one name in a row that needs names.
+pub fn two_of_a_name(span: Span, hidden: &Hidden) -> Diagnostic {
+    let name = hidden.twin.as_deref().unwrap_or(&hidden.column);
+    let title = format!("the joined rows have two columns `{name}`");
+    Diagnostic::error("E0521", title, span, format!("`{name}` and `{}` cannot both be called `{name}`", hidden.column))
+        .with_help(format!("say which you want, and what to call it: `| select {{ {name}, other: {}, .. }}`", hidden.column))
+}
+
+/// An alias that is a column's name.
+pub fn alias_is_a_column(alias: &Name) -> Diagnostic {
+    let title = format!("`{}` is a column here", alias.text);
+    Diagnostic::error("E0522", title, alias.span, format!("`{}.x` would be a field of that column", alias.text))
+        .with_help("choose another name behind `as`")
+}
+
+/// Two sides of one name.
+pub fn alias_taken(alias: &Name, explicit: bool) -> Diagnostic {
+    let title = format!("two sides of this join are called `{}`", alias.text);
+    let help = match explicit {
+        true => "choose another name behind `as`".to_owned(),
+        false => format!("name one of them: `join {} as other on ..`", alias.text),
+    };
+    Diagnostic::error("E0522", title, alias.span, "the second of this name").with_help(help)
+}
+
+/// Clauses that exclude each other.
+pub fn one_bound(span: Span, what: &str, first: Span, first_what: &str) -> Diagnostic {
+    Diagnostic::error("E0523", format!("`{what}` does not go with `{first_what}`"), span, "a join is bounded in one way")
+        .with_label(first, "bounded here")
+        .with_help(format!("remove `{what}` or `{first_what}`"))
+}
+
+/// A kind of join that a bound does not have.
+pub fn kind_does_not_fit(span: Span, words: &str, what: &str, kinds: &str, why: &str) -> Diagnostic {
+    Diagnostic::error("E0524", format!("`{words}` has no `{what}`"), span, why.to_owned()).with_help(format!("use {kinds}"))
+}
+
+/// A joined side that has no event time.
+pub fn side_without_time(span: Span, what: &str, stream: &str, candidates: &[&str]) -> Diagnostic {
+    let column = candidates.first().copied().unwrap_or("column");
+    Diagnostic::error(
+        "E0401",
+        format!("`{what}` needs event time, and `{stream}` has none"),
+        span,
+        "no column says when its rows happened",
+    )
+    .with_help(format!("say when: `watermark {column} - 5s` at its source, or `| watermark {column} - 5s` in its pipeline"))
+}
+
+/// `within` whose end comes before its start.
+pub fn empty_range(span: Span, from: &str, to: &str) -> Diagnostic {
+    Diagnostic::error("E0525", "no two rows lie so far apart", span, format!("{from} comes after {to}"))
+        .with_help("write the earlier bound first: `within -5m..10m` (the joined row's time less the other's)")
+}
+
+/// `as of` something that is not the stream's event time.
+pub fn not_the_event_time(span: Span, column: &str) -> Diagnostic {
+    Diagnostic::error(
+        "E0526",
+        "`as of` takes the event time of the rows",
+        span,
+        "rows wait for the other side by their event time",
+    )
+    .with_help(format!("write `as of {column}`"))
+}
+
+/// `as of` whose equalities are not the key of the versioned table.
+pub fn not_by_key(span: Span, table: &str, key: &[&str]) -> Diagnostic {
+    let title = format!("`as of` looks rows of `{table}` up by their key");
+    Diagnostic::error("E0527", title, span, format!("the key of `{table}` is {}", super::listed(key)))
+        .with_help("say in `on` what each column of the key equals, and nothing that is not in the key")
+}
+
+/// A time window that joins do not have.
+pub fn window_kind(span: Span, kind: &str) -> Diagnostic {
+    Diagnostic::error("E0528", format!("a join has no `{kind}` windows"), span, "both sides must have the same windows")
+        .with_help("use `over tumbling(size)` or `over sliding(size, step)`")
+}

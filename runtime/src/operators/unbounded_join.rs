@@ -1,0 +1,345 @@
+//! `join` without a bound in time, over streams and tables.
+//!
+//! State: key → the rows of both sides, each with the number of its partners. A row with the same content may stand several
+//! times. Null keys meet nobody: their rows pass by the state. After every row the output is the join of all rows that
+//! stand: where a row that is kept without a partner gets its first one, the row beside nulls is taken back, and it comes
+//! again when the last partner is gone.
+//!
+//! Changes come out as inserts and deletes, never as halves of updates: the two rows of an update may have different
+//! partners, and an update of which one half has none would be none.
+
+use std::marker::PhantomData;
+
+use super::{Carried, Joining};
+use crate::error::JobError;
+use crate::graph::{JoinKind, Side};
+use crate::operator::{Collector, Either, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
+use crate::record::ChangeKind;
+use crate::state::{KeyedState, Place, State, StateError, StateReader, hash_bytes};
+use crate::time::{Progress, WindowBounds};
+
+/// Joins all rows of both sides. `L` and `R` say how their rows travel, `E` how the output does: as rows only where nothing
+/// that came out is ever taken back.
+pub struct UnboundedJoin<J: Joining, L, R, E> {
+    join: J,
+    kind: JoinKind,
+    state: KeyedState<J::Key, Rows<J::Left, J::Right>>,
+    scratch: Vec<u8>,
+    carried: PhantomData<fn(L, R, E)>,
+}
+
+/// The rows of a key.
+type Rows<L, R> = (Vec<Standing<L>>, Vec<Standing<R>>);
+
+/// A row that stands.
+#[derive(Clone, Debug)]
+struct Standing<T> {
+    row: T,
+    /// How many rows of the other side it has matched.
+    partners: u64,
+    /// The hash of the encoded row, to find it again. Only on sides whose rows are taken back; made anew by a restore.
+    print: u64,
+}
+
+impl<T: State> State for Standing<T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.row.encode(out);
+        self.partners.encode(out);
+    }
+    fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {
+        Ok(Standing { row: State::decode(input)?, partners: State::decode(input)?, print: 0 })
+    }
+    fn schema() -> String {
+        format!("standing{{row:{},partners:uint64}}", T::schema())
+    }
+}
+
+impl<J, L, R, E> UnboundedJoin<J, L, R, E>
+where
+    J: Joining,
+    L: Carried,
+    R: Carried,
+    E: Carried,
+{
+    /// A join of this kind.
+    pub fn new(kind: JoinKind, join: J) -> Self {
+        UnboundedJoin { join, kind, state: KeyedState::new("rows"), scratch: Vec::new(), carried: PhantomData }
+    }
+
+    fn left(&mut self, adds: bool, row: J::Left, out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
+        let UnboundedJoin { join, kind, state, scratch, .. } = self;
+        let key = join.left_key(&row)?;
+        if !join.can_match(&key) {
+            return alone::<E, _>(
+                adds && kind.keeps(Side::Left),
+                !adds && kind.keeps(Side::Left),
+                || left_alone(join, &row),
+                out,
+            );
+        }
+        let slot = state.slot(&key)?;
+        let mut place = state.place(slot, &key);
+        let mut none = (Vec::new(), Vec::new());
+        let (lefts, rights) = match &mut place {
+            Place::Occupied(place) => place.value(),
+            Place::Vacant(_) => &mut none,
+        };
+        let print = if L::APPEND { 0 } else { print(&row, scratch) };
+        if !adds {
+            let Some(index) = find(lefts, &row, print, scratch) else { return Ok(()) };
+            let gone = lefts.swap_remove(index);
+            if gone.partners == 0 {
+                if kind.keeps(Side::Left) {
+                    give::<E, _>(ChangeKind::Delete, left_alone(join, &row), out)?;
+                }
+            } else if *kind == JoinKind::Semi {
+                give::<E, _>(ChangeKind::Delete, left_alone(join, &row), out)?;
+            }
+            for right in rights.iter_mut() {
+                if !matched(join, &row, &right.row, out)? {
+                    continue;
+                }
+                right.partners = right.partners.saturating_sub(1);
+                give::<E, _>(ChangeKind::Delete, join.both(&row, &right.row, WindowBounds::ALL), out)?;
+                if right.partners == 0 && kind.keeps(Side::Right) {
+                    give::<E, _>(ChangeKind::Insert, right_alone(join, &right.row), out)?;
+                }
+            }
+            if lefts.is_empty()
+                && rights.is_empty()
+                && let Place::Occupied(place) = place
+            {
+                place.remove();
+            }
+            return Ok(());
+        }
+        let mut partners = 0;
+        for right in rights.iter_mut() {
+            if !matched(join, &row, &right.row, out)? {
+                continue;
+            }
+            partners += 1;
+            if right.partners == 0 && kind.keeps(Side::Right) {
+                give::<E, _>(ChangeKind::Delete, right_alone(join, &right.row), out)?;
+            }
+            right.partners += 1;
+            give::<E, _>(ChangeKind::Insert, join.both(&row, &right.row, WindowBounds::ALL), out)?;
+        }
+        if (partners == 0 && kind.keeps(Side::Left)) || (partners > 0 && *kind == JoinKind::Semi) {
+            give::<E, _>(ChangeKind::Insert, left_alone(join, &row), out)?;
+        }
+        // What has found a partner that stays, and is itself never taken back, is settled.
+        let settled = !kind.pairs() && partners > 0 && L::APPEND && R::APPEND;
+        if !settled {
+            let standing = Standing { row, partners, print };
+            match place {
+                Place::Occupied(mut place) => place.value().0.push(standing),
+                Place::Vacant(place) => {
+                    place.insert(key, (vec![standing], Vec::new()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn right(&mut self, adds: bool, row: J::Right, out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
+        let UnboundedJoin { join, kind, state, scratch, .. } = self;
+        let key = join.right_key(&row)?;
+        if !join.can_match(&key) {
+            let keeps = kind.keeps(Side::Right);
+            return alone::<E, _>(adds && keeps, !adds && keeps, || right_alone(join, &row), out);
+        }
+        let slot = state.slot(&key)?;
+        let mut place = state.place(slot, &key);
+        let mut none = (Vec::new(), Vec::new());
+        let (lefts, rights) = match &mut place {
+            Place::Occupied(place) => place.value(),
+            Place::Vacant(_) => &mut none,
+        };
+        let print = if R::APPEND { 0 } else { print(&row, scratch) };
+        if !adds {
+            let Some(index) = find(rights, &row, print, scratch) else { return Ok(()) };
+            let gone = rights.swap_remove(index);
+            if gone.partners == 0 && kind.keeps(Side::Right) {
+                give::<E, _>(ChangeKind::Delete, right_alone(join, &row), out)?;
+            }
+            for left in lefts.iter_mut() {
+                if !matched(join, &left.row, &row, out)? {
+                    continue;
+                }
+                left.partners = left.partners.saturating_sub(1);
+                give::<E, _>(ChangeKind::Delete, join.both(&left.row, &row, WindowBounds::ALL), out)?;
+                if left.partners == 0 {
+                    if kind.keeps(Side::Left) {
+                        give::<E, _>(ChangeKind::Insert, left_alone(join, &left.row), out)?;
+                    } else if *kind == JoinKind::Semi {
+                        give::<E, _>(ChangeKind::Delete, left_alone(join, &left.row), out)?;
+                    }
+                }
+            }
+            if lefts.is_empty()
+                && rights.is_empty()
+                && let Place::Occupied(place) = place
+            {
+                place.remove();
+            }
+            return Ok(());
+        }
+        let mut partners = 0;
+        let mut index = 0;
+        while let Some(left) = lefts.get_mut(index) {
+            index += 1;
+            if !matched(join, &left.row, &row, out)? {
+                continue;
+            }
+            partners += 1;
+            if left.partners == 0 {
+                if kind.keeps(Side::Left) {
+                    give::<E, _>(ChangeKind::Delete, left_alone(join, &left.row), out)?;
+                } else if *kind == JoinKind::Semi {
+                    give::<E, _>(ChangeKind::Insert, left_alone(join, &left.row), out)?;
+                }
+            }
+            left.partners += 1;
+            give::<E, _>(ChangeKind::Insert, join.both(&left.row, &row, WindowBounds::ALL), out)?;
+            if !kind.pairs() && L::APPEND && R::APPEND {
+                index -= 1;
+                lefts.swap_remove(index);
+            }
+        }
+        if partners == 0 && kind.keeps(Side::Right) {
+            give::<E, _>(ChangeKind::Insert, right_alone(join, &row), out)?;
+        }
+        let standing = Standing { row, partners, print };
+        match place {
+            Place::Occupied(mut place) => place.value().1.push(standing),
+            Place::Vacant(place) => {
+                place.insert(key, (Vec::new(), vec![standing]));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn left_alone<J: Joining>(join: &J, row: &J::Left) -> Option<J::Out> {
+    join.left_only(row, WindowBounds::ALL)
+}
+
+fn right_alone<J: Joining>(join: &J, row: &J::Right) -> Option<J::Out> {
+    join.right_only(row, WindowBounds::ALL)
+}
+
+/// Hands a row on, if the join gives rows of this sort.
+#[inline]
+fn give<E: Carried, T>(kind: ChangeKind, row: Option<T>, out: &mut impl Collector<E::Row<T>>) -> Result<(), JobError> {
+    match row {
+        Some(row) => out.emit(E::wrap(kind, row)),
+        None => Ok(()),
+    }
+}
+
+/// A row that can have no partner.
+fn alone<E: Carried, T>(
+    insert: bool,
+    delete: bool,
+    row: impl FnOnce() -> Option<T>,
+    out: &mut impl Collector<E::Row<T>>,
+) -> Result<(), Failure> {
+    match (insert, delete) {
+        (true, _) => give::<E, T>(ChangeKind::Insert, row(), out)?,
+        (_, true) => give::<E, T>(ChangeKind::Delete, row(), out)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Whether two rows of one key are partners. A pair whose condition has no value is none, and reported.
+#[inline]
+pub(super) fn matched<J: Joining, T>(
+    join: &J,
+    left: &J::Left,
+    right: &J::Right,
+    out: &mut impl Collector<T>,
+) -> Result<bool, JobError> {
+    match join.matches(left, right) {
+        Ok(matches) => Ok(matches),
+        Err(error) => {
+            out.reject(error)?;
+            Ok(false)
+        }
+    }
+}
+
+fn print<T: State>(row: &T, scratch: &mut Vec<u8>) -> u64 {
+    scratch.clear();
+    row.encode(scratch);
+    hash_bytes(scratch)
+}
+
+/// A row of this content. `scratch` holds the row, encoded.
+fn find<T: State>(rows: &[Standing<T>], row: &T, print: u64, scratch: &mut Vec<u8>) -> Option<usize> {
+    let mut other = Vec::new();
+    scratch.clear();
+    row.encode(scratch);
+    rows.iter().position(|standing| {
+        standing.print == print && {
+            other.clear();
+            standing.row.encode(&mut other);
+            other == *scratch
+        }
+    })
+}
+
+impl<J, L, R, E> Operator<Either<L::Row<J::Left>, R::Row<J::Right>>> for UnboundedJoin<J, L, R, E>
+where
+    J: Joining,
+    L: Carried,
+    R: Carried,
+    E: Carried,
+{
+    type Out = E::Row<J::Out>;
+
+    fn open(&mut self, context: &OperatorContext) {
+        self.state.open(context);
+    }
+
+    #[inline]
+    fn process(
+        &mut self,
+        row: Either<L::Row<J::Left>, R::Row<J::Right>>,
+        out: &mut impl Collector<E::Row<J::Out>>,
+    ) -> Result<(), Failure> {
+        match row {
+            Either::Left(row) => {
+                let (adds, row) = L::open(row);
+                self.left(adds, row, out)
+            }
+            Either::Right(row) => {
+                let (adds, row) = R::open(row);
+                self.right(adds, row, out)
+            }
+        }
+    }
+
+    fn finish(&mut self, _out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
+        self.state.clear();
+        Ok(())
+    }
+
+    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+        self.state.snapshot(&Progress::default(), snapshot);
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        let scratch = &mut self.scratch;
+        self.state.restore(state, &mut Progress::default(), |_, _, (lefts, rights)| {
+            if !L::APPEND {
+                lefts.iter_mut().for_each(|left| left.print = print(&left.row, scratch));
+            }
+            if !R::APPEND {
+                rights.iter_mut().for_each(|right| right.print = print(&right.row, scratch));
+            }
+        })
+    }
+}
