@@ -14,8 +14,8 @@ use crate::help;
 use crate::job::Job;
 use crate::notice::notice;
 use crate::params::{ParamSpec, flag_of};
-use crate::progress::Ticker;
 use crate::run_options::RunOptions;
+use crate::ticker::Ticker;
 use crate::value::Duration;
 
 /// Runs a job as the command line says. Exit code 0: done; 1: failed; 2: the command line is wrong; 3: done, but a sink has
@@ -59,6 +59,9 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<ExitCo
         std::io::stdout().is_terminal() && job.chains.iter().any(|chain| chain.uids.iter().any(|uid| uid.contains("/stdout")));
     let mut handle = JobHandle::start(job, options)?;
     handle.spawn(watch_signals(name, handle.remote().clone()));
+    if let (Some(address), false) = (handle.metrics_address(), quiet) {
+        notice(&format!("{name}: metrics at http://{address}/metrics"));
+    }
     let ticker = Ticker::start(handle.board().clone(), quiet || prints);
     let result = handle.run_end();
     drop(ticker);
@@ -119,6 +122,7 @@ pub(crate) const FLAGS: &[(&str, &str, &str)] = &[
     ("checkpoint-dir", "<directory>", "where checkpoints go; a run that was cut short goes on from the newest"),
     ("checkpoint-interval", "<duration>", "time between checkpoints, such as 10s"),
     ("from", "<checkpoint>", "go on from this checkpoint (its folder, or a directory of which the newest counts)"),
+    ("metrics", "<address>", "where metrics are shown for Prometheus, such as 127.0.0.1:9249"),
     ("fresh", "", "start from the beginning: forget checkpoints"),
     ("replace", "", "replace the output of an earlier run"),
     ("quiet", "", "no progress, no summary"),
@@ -152,6 +156,7 @@ fn parse(specs: &[ParamSpec], args: impl IntoIterator<Item = OsString>) -> JobRe
                     Some(value.ok_or_else(|| JobError::usage(format!("--parallelism takes a number from 1, not `{text}`")))?);
             }
             "from" => flags.resume_from = Some(value_of(&mut parser, &flag)?.into()),
+            "metrics" => flags.metrics = Some(value_of(&mut parser, &flag)?),
             "checkpoint-dir" => flags.checkpoint_directory = Some(value_of(&mut parser, &flag)?),
             "checkpoint-interval" => {
                 let text = value_of(&mut parser, &flag)?;

@@ -2,8 +2,9 @@
 //!
 //! The command line is built on it, and so can be anything that embeds a job: tests, services, other programs.
 
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -11,8 +12,12 @@ use tokio::sync::oneshot;
 use crate::coordinator::{CheckpointInfo, Control, JobState, Remote, RunEnd, StopMode, run};
 use crate::error::{JobError, JobResult};
 use crate::job::Job;
+use crate::metrics::{Metrics, MetricsServer, Rates, collect};
 use crate::progress::Board;
 use crate::run_options::RunOptions;
+
+/// What metrics tell of times is that of the last minute, in steps of so much.
+const RATES: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60));
 
 /// How often a wait looks.
 const POLL: Duration = Duration::from_millis(1);
@@ -28,6 +33,23 @@ pub enum JobEnd {
     Killed,
 }
 
+/// Reads the metrics of a job.
+#[derive(Debug)]
+struct Meter {
+    job: &'static str,
+    board: Arc<Board>,
+    rates: Mutex<Rates>,
+}
+
+impl Meter {
+    fn read(&self) -> Metrics {
+        let numbers = self.board.numbers();
+        let spent = numbers.tasks.iter().map(|task| task.spent).collect();
+        let shares = self.rates.lock().unwrap_or_else(PoisonError::into_inner).update(Instant::now(), spent);
+        collect(self.job, &numbers, &shares)
+    }
+}
+
 /// A running job. It runs on threads of its own, and calls of the handle that wait block the
 /// caller: inside of asynchronous code they belong on a thread for blocking work. Dropping the handle kills the job.
 #[derive(Debug)]
@@ -35,6 +57,8 @@ pub struct JobHandle {
     name: &'static str,
     remote: Remote,
     board: Arc<Board>,
+    meter: Arc<Meter>,
+    server: Option<MetricsServer>,
     ended: Receiver<JobResult<RunEnd>>,
     runtime: Option<tokio::runtime::Runtime>,
 }
@@ -43,6 +67,7 @@ impl JobHandle {
     /// Starts a job. An error here is one of the options: anything later is told by [`wait`](Self::wait).
     pub fn start(job: Job, options: RunOptions) -> JobResult<Self> {
         let name = job.name;
+        let address = options.metrics.clone();
         let settings = options.settings(job)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_time()
@@ -51,7 +76,24 @@ impl JobHandle {
             .event_interval(7)
             .build()
             .map_err(|error| JobError::io("cannot start", &error))?;
-        let board = Arc::new(Board::new());
+        let board = Arc::new(Board::of(&settings.job));
+        let rates = Mutex::new(Rates::new(RATES.0, RATES.1));
+        let meter = Arc::new(Meter { job: name, board: board.clone(), rates });
+        let server = match address {
+            Some(address) => {
+                let meter = meter.clone();
+                Some(MetricsServer::start(&address, move || meter.read().to_prometheus())?)
+            }
+            None => None,
+        };
+        let sampled = meter.clone();
+        runtime.spawn(async move {
+            let mut ticks = tokio::time::interval(RATES.0);
+            loop {
+                ticks.tick().await;
+                sampled.read();
+            }
+        });
         let (control, remote) = Control::new();
         let (sender, ended) = channel();
         let own_board = board.clone();
@@ -62,7 +104,7 @@ impl JobHandle {
             // Nobody is there to hear it when the handle was dropped.
             let _ = sender.send(result);
         });
-        Ok(JobHandle { name, remote, board, ended, runtime: Some(runtime) })
+        Ok(JobHandle { name, remote, board, meter, server, ended, runtime: Some(runtime) })
     }
 
     /// The job's name.
@@ -78,6 +120,16 @@ impl JobHandle {
     /// How often it has started again after a failure.
     pub fn restarts(&self) -> u32 {
         self.board.attempts().saturating_sub(1)
+    }
+
+    /// All its numbers: see [`metrics`](crate::metrics).
+    pub fn metrics(&self) -> Metrics {
+        self.meter.read()
+    }
+
+    /// Where its metrics are shown, if they are.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.server.as_ref().map(MetricsServer::address)
     }
 
     /// Waits until the state is as wanted. False: the job is over, or the time has run out.

@@ -36,6 +36,8 @@ mod help;
 #[cfg(feature = "engine")]
 pub mod job;
 #[cfg(feature = "engine")]
+pub mod metrics;
+#[cfg(feature = "engine")]
 mod notice;
 #[cfg(feature = "engine")]
 pub mod operator;
@@ -62,6 +64,8 @@ pub mod state;
 #[cfg(feature = "engine")]
 mod task;
 #[cfg(feature = "engine")]
+mod ticker;
+#[cfg(feature = "engine")]
 pub mod time;
 #[cfg(feature = "engine")]
 pub mod value;
@@ -80,6 +84,8 @@ pub use graph::ErrorPolicy;
 pub use handle::{JobEnd, JobHandle};
 #[cfg(feature = "engine")]
 pub use job::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart};
+#[cfg(feature = "engine")]
+pub use metrics::Metrics;
 #[cfg(feature = "engine")]
 pub use options::Options;
 #[cfg(feature = "engine")]

@@ -1,22 +1,63 @@
-//! What a person sees of a running job: a status line on a terminal, and a summary at the end.
+//! The counters of a running job, from all its tasks: for the status line, the summary at the end, and the metrics.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::coordinator::SinkStatus;
+use crate::job::Job;
 use crate::sink::CommitCounts;
-use crate::task::{StatusSnapshot, TaskId, TaskStatus};
+use crate::task::{Spent, StatusSnapshot, TaskId, TaskStatus};
 use crate::value::Timestamp;
 
 /// The counters of a run, from all its tasks.
 #[derive(Debug)]
 pub(crate) struct Board {
     started: Instant,
+    chains: Vec<ChainShape>,
     inner: Mutex<Inner>,
+}
+
+/// A chain of the job, and the chains that it reads from.
+#[derive(Clone, Debug)]
+pub(crate) struct ChainShape {
+    pub name: &'static str,
+    pub inputs: Vec<usize>,
+}
+
+/// The last complete checkpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastCheckpoint {
+    pub id: u64,
+    pub took: Duration,
+    /// Bytes of state.
+    pub size: u64,
+}
+
+/// One task at some moment.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskNumbers {
+    pub id: TaskId,
+    pub status: StatusSnapshot,
+    pub spent: Spent,
+}
+
+/// Everything that is counted, at some moment.
+#[derive(Clone, Debug)]
+pub(crate) struct JobNumbers {
+    pub uptime: Duration,
+    pub restarts: u32,
+    pub checkpoints: u64,
+    pub failed_checkpoints: u64,
+    pub last_checkpoint: Option<LastCheckpoint>,
+    /// By source.
+    pub unassigned: Vec<(String, usize)>,
+    pub chains: Vec<ChainShape>,
+    pub tasks: Vec<TaskNumbers>,
+    /// By uid and name of the sink.
+    pub commits: Vec<(String, String, CommitCounts)>,
 }
 
 #[derive(Debug, Default)]
@@ -24,7 +65,10 @@ struct Inner {
     tasks: Vec<(TaskId, Arc<TaskStatus>)>,
     attempts: u32,
     checkpoints: u64,
-    last_checkpoint: Option<(u64, Duration)>,
+    failed_checkpoints: u64,
+    last_checkpoint: Option<LastCheckpoint>,
+    /// Splits that no reader has, by source.
+    unassigned: BTreeMap<String, Arc<AtomicUsize>>,
     /// By uid.
     sinks: BTreeMap<String, Arc<SinkStatus>>,
 }
@@ -45,7 +89,45 @@ struct Totals {
 
 impl Board {
     pub(crate) fn new() -> Self {
-        Board { started: Instant::now(), inner: Mutex::default() }
+        Board { started: Instant::now(), chains: Vec::new(), inner: Mutex::default() }
+    }
+
+    /// Of this job.
+    pub(crate) fn of(job: &Job) -> Self {
+        let shape = |chain: &crate::job::ChainSpec| ChainShape {
+            name: chain.name,
+            inputs: chain.inputs.iter().map(|input| input.from).collect(),
+        };
+        Board { chains: job.chains.iter().map(shape).collect(), ..Board::new() }
+    }
+
+    /// Everything, as of now.
+    pub(crate) fn numbers(&self) -> JobNumbers {
+        let commits = self.commits();
+        let inner = self.lock();
+        let task =
+            |(id, status): &(TaskId, Arc<TaskStatus>)| TaskNumbers { id: *id, status: status.read(), spent: status.times.read() };
+        JobNumbers {
+            uptime: self.started.elapsed(),
+            restarts: inner.attempts.saturating_sub(1),
+            checkpoints: inner.checkpoints,
+            failed_checkpoints: inner.failed_checkpoints,
+            last_checkpoint: inner.last_checkpoint,
+            unassigned: inner.unassigned.iter().map(|(source, splits)| (source.clone(), splits.load(Relaxed))).collect(),
+            chains: self.chains.clone(),
+            tasks: inner.tasks.iter().map(task).collect(),
+            commits,
+        }
+    }
+
+    /// Where a source's enumerator says how many splits are found that nobody reads.
+    pub(crate) fn unassigned(&self, source: &str) -> Arc<AtomicUsize> {
+        self.lock().unassigned.entry(source.to_owned()).or_default().clone()
+    }
+
+    /// A failure has ended a checkpoint that was begun.
+    pub(crate) fn checkpoint_failed(&self) {
+        self.lock().failed_checkpoints += 1;
     }
 
     /// Tasks of an earlier attempt count no more.
@@ -91,10 +173,10 @@ impl Board {
         inner.sinks.values().filter_map(loss).collect()
     }
 
-    pub(crate) fn checkpoint_completed(&self, id: u64, took: Duration) {
+    pub(crate) fn checkpoint_completed(&self, id: u64, took: Duration, size: u64) {
         let mut inner = self.lock();
         inner.checkpoints += 1;
-        inner.last_checkpoint = Some((id, took));
+        inner.last_checkpoint = Some(LastCheckpoint { id, took, size });
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -138,7 +220,7 @@ impl Board {
     }
 
     /// The status line.
-    fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let totals = self.totals();
         let (rows_in, rows_out) = (sum(&totals.sources), sum(&totals.sinks));
         let mut line = format!(
@@ -152,7 +234,7 @@ impl Board {
             let _ = write!(line, " | at {}", Timestamp(watermark));
         }
         let inner = self.lock();
-        if let Some((id, took)) = inner.last_checkpoint {
+        if let Some(LastCheckpoint { id, took, .. }) = inner.last_checkpoint {
             let _ = write!(line, " | checkpoint {id} ({} ms)", took.as_millis());
         }
         if inner.attempts > 1 {
@@ -187,7 +269,7 @@ impl Board {
             let _ = write!(text, "\n  {name}: {} changes took back a row that is not there and were dropped", grouped(*count));
         }
         let inner = self.lock();
-        if let Some((_, took)) = inner.last_checkpoint {
+        if let Some(LastCheckpoint { took, .. }) = inner.last_checkpoint {
             let plural = if inner.checkpoints == 1 { "" } else { "s" };
             let _ = write!(text, "\n  {} checkpoint{plural}, the last took {} ms", inner.checkpoints, took.as_millis());
         }
@@ -226,40 +308,6 @@ fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// The status line, redrawn on a terminal until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Ticker {
-    stop: Option<Sender<()>>,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-impl Ticker {
-    /// Starts it when standard error is a terminal.
-    pub(crate) fn start(board: Arc<Board>, quiet: bool) -> Self {
-        if quiet || !std::io::stderr().is_terminal() {
-            return Ticker { stop: None, thread: None };
-        }
-        let (stop, stopped) = channel();
-        let thread = std::thread::spawn(move || {
-            while stopped.recv_timeout(Duration::from_millis(250)) == Err(RecvTimeoutError::Timeout) {
-                let line: String = board.line().chars().take(110).collect();
-                let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
-            }
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        });
-        Ticker { stop: Some(stop), thread: Some(thread) }
-    }
-}
-
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::exchange::Batch;
 use crate::graph::ErrorPolicy;
 use crate::operator::{ErrorRow, ErrorStage, RestoredState, SnapshotBuilder, Stage, both};
 use crate::source::{ReaderStatus, SourceOutput, SourceReader, Split};
+use crate::task::now_micros;
 use crate::time::{Watermark, WatermarkTracker};
 use crate::value::{EvalError, Timestamp};
 
@@ -36,6 +37,12 @@ pub struct SourceReport {
     pub name: Arc<str>,
     /// Rows emitted.
     pub rows: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// The time that the last row gave to the watermark, in microseconds since the epoch; None: no event time.
+    pub last_time: Option<i64>,
+    /// Since when there is nothing to read, in microseconds since the epoch; None: there is.
+    pub idle_since: Option<i64>,
     /// Records left out, by reason.
     pub rejects: Vec<RejectReport>,
 }
@@ -59,6 +66,8 @@ pub struct SourceChain<R, W, N> {
     feed: Feed<W, N>,
     hold: bool,
     last: Watermark,
+    /// From the start, and from a poll that finds nothing, to the next row.
+    idle_since: Option<i64>,
 }
 
 impl<R, W, N> std::fmt::Debug for SourceChain<R, W, N> {
@@ -76,6 +85,8 @@ struct Feed<W, N> {
     /// Takes the records that are no rows, where the text wants them.
     errors: Option<ErrorStage>,
     rows: u64,
+    bytes: u64,
+    last_time: Option<i64>,
     rejects: Vec<RejectReport>,
     /// Messages of the reader to the enumerator.
     events: Vec<Vec<u8>>,
@@ -93,12 +104,14 @@ impl<R, W, N> SourceChain<R, W, N> {
             next,
             errors,
             rows: 0,
+            bytes: 0,
+            last_time: None,
             rejects: Vec::new(),
             events: Vec::new(),
             splits: Vec::new(),
             selected: 0,
         };
-        SourceChain { reader, feed, hold: true, last: Watermark::MIN }
+        SourceChain { reader, feed, hold: true, last: Watermark::MIN, idle_since: Some(now_micros()) }
     }
 
     /// The minimum over the active splits; nothing while unread splits may hold older rows.
@@ -149,6 +162,7 @@ where
         if let Some(watermark) = &self.config.watermark {
             match watermark(&row) {
                 Ok(Some(time)) => {
+                    self.last_time = Some(time.0);
                     if let Some((_, tracker)) = self.splits.get_mut(self.selected) {
                         tracker.observe(time.0);
                     }
@@ -162,6 +176,10 @@ where
         }
         self.rows += 1;
         self.next.push(row)
+    }
+
+    fn bytes_read(&mut self, bytes: u64) {
+        self.bytes += bytes;
     }
 
     #[cold]
@@ -211,12 +229,21 @@ where
     N: Stage<R::Row>,
 {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<JobResult<ReaderStatus>> {
+        let rows = self.feed.rows;
         let status = match self.reader.poll(context, &mut self.feed) {
             Poll::Ready(status) => status?,
             // What it has to say to the enumerator is said before it waits.
             Poll::Pending if !self.feed.events.is_empty() => ReaderStatus::More,
-            Poll::Pending => return Poll::Pending,
+            Poll::Pending => {
+                self.idle_since.get_or_insert_with(now_micros);
+                return Poll::Pending;
+            }
         };
+        if self.feed.rows > rows {
+            self.idle_since = None;
+        } else if status != ReaderStatus::More {
+            self.idle_since.get_or_insert_with(now_micros);
+        }
         self.feed.each(|stage| stage.end_of_batch(), |stage| stage.end_of_batch())?;
         if let Some(watermark) = self.new_watermark() {
             self.feed.each(|stage| stage.watermark(watermark), |stage| stage.watermark(watermark))?;
@@ -322,6 +349,9 @@ where
             uid: self.feed.uid.clone(),
             name: self.feed.name.clone(),
             rows: self.feed.rows,
+            bytes: self.feed.bytes,
+            last_time: self.feed.last_time,
+            idle_since: self.idle_since,
             rejects: self.feed.rejects.clone(),
         });
         if let Some(errors) = &self.feed.errors {

@@ -68,6 +68,8 @@ struct Writing {
     /// Results of merges that are committed with it.
     sealed: Vec<Sealed>,
     replies: Vec<CheckpointReply>,
+    /// Bytes of state.
+    size: u64,
     /// None: there is no store.
     job: Option<JoinHandle<JobResult<()>>>,
 }
@@ -149,7 +151,7 @@ impl<'a> Attempt<'a> {
         }
         let mut queue = CommitQueue::new(sinks.into_sinks(), &board);
         queue.start(resumed, dealt.own.iter().map(|(_, entry)| entry)).await?;
-        let sources = Sources::open(settings, &dealt, resumed.is_some(), &mailboxes)?;
+        let sources = Sources::open(settings, &dealt, resumed.is_some(), &mailboxes, &board)?;
         let task_count = ready.len();
         let mut tasks = JoinSet::new();
         for task in ready {
@@ -186,6 +188,9 @@ impl<'a> Attempt<'a> {
     /// Runs to the end, a stop, or the first failure. All tasks have ended when it returns.
     pub(super) async fn run(mut self, control: &mut Control) -> JobResult<AttemptEnd> {
         let result = self.drive(control).await;
+        if result.is_err() && (self.pending.is_some() || self.writing.is_some()) {
+            self.board.checkpoint_failed();
+        }
         let _ = self.cancel.send(true);
         self.mailboxes.clear();
         while self.tasks.join_next().await.is_some() {}
@@ -347,8 +352,9 @@ impl<'a> Attempt<'a> {
         let committables = collect(&entries)?;
         let sealed = self.queue.seal(id)?;
         entries.extend(self.queue.entries(&sealed));
+        let size = entries.iter().map(|entry| entry.part.bytes().len() as u64).sum();
         let job = self.store.clone().map(|store| tokio::spawn(async move { store.write(manifest, entries).await }));
-        self.writing = Some(Writing { id, purpose, started, committables, sealed, replies, job });
+        self.writing = Some(Writing { id, purpose, started, committables, sealed, replies, size, job });
         Ok(())
     }
 
@@ -360,7 +366,7 @@ impl<'a> Attempt<'a> {
         }
         self.sources.checkpoint_complete(writing.id)?;
         if let Some(store) = &self.store {
-            self.board.checkpoint_completed(writing.id, writing.started.elapsed());
+            self.board.checkpoint_completed(writing.id, writing.started.elapsed(), writing.size);
             store.retain(writing.id, self.settings.retain).await?;
         }
         let folder = self.store.as_ref().map(|store| store.folder(writing.id));

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -13,6 +14,7 @@ use super::run::RunSettings;
 use crate::chain::SPLITS;
 use crate::checkpoint::{Part, StateEntry};
 use crate::error::{JobError, JobResult};
+use crate::progress::Board;
 use crate::source::{Call, EnumeratorAction, ErasedEnumerator, Reaction, SourceContext};
 use crate::task::{TaskId, TaskMessage};
 
@@ -39,11 +41,19 @@ struct Enumeration {
     held: bool,
     /// Readers that were told that there are no more splits.
     latched: HashSet<u32>,
+    /// For metrics: splits that no reader has.
+    unassigned: Arc<AtomicUsize>,
 }
 
 impl Sources {
     /// Makes the enumerators: anew, or from the checkpoint, with the splits that readers had.
-    pub(super) fn open(settings: &RunSettings, dealt: &Dealt, resumed: bool, mailboxes: &Mailboxes) -> JobResult<Self> {
+    pub(super) fn open(
+        settings: &RunSettings,
+        dealt: &Dealt,
+        resumed: bool,
+        mailboxes: &Mailboxes,
+        board: &Board,
+    ) -> JobResult<Self> {
         let mut sources = Sources { chains: Vec::new(), calls: JoinSet::new() };
         for (index, chain) in settings.job.chains.iter().enumerate() {
             let (Some(build), Some(uid)) = (chain.source, chain.uids.first().copied()) else {
@@ -63,7 +73,8 @@ impl Sources {
             let stored = own(ENUMERATOR).next();
             let source = build(&settings.params).map_err(in_source)?;
             let enumerator = source.enumerator(&context, stored.as_deref()).map_err(in_source)?;
-            let enumeration = Enumeration { name: name.into(), uid, enumerator, held: true, latched: HashSet::new() };
+            let unassigned = board.unassigned(name);
+            let enumeration = Enumeration { name: name.into(), uid, enumerator, held: true, latched: HashSet::new(), unassigned };
             sources.chains.push(Some(enumeration));
             if resumed && stored.is_some() {
                 let splits: Vec<_> = own(SPLITS).collect();
@@ -153,6 +164,7 @@ impl Sources {
         for call in reaction.calls {
             self.calls.spawn(work(chain, name.clone(), call));
         }
+        source.unassigned.store(source.enumerator.unassigned(), Relaxed);
         let hold = source.enumerator.holds_watermark();
         if std::mem::replace(&mut source.held, hold) != hold {
             for mailbox in &mailboxes[chain] {

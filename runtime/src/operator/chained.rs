@@ -216,6 +216,7 @@ where
             first_error: self.counters.first_error.clone(),
             late: 0,
             stray: 0,
+            sent: None,
         };
         self.operator.report(&mut report);
         reports.push(report);

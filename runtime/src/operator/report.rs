@@ -23,4 +23,6 @@ pub struct OperatorReport {
     pub late: u64,
     /// Changes that were to take back a row which is not there, and were dropped.
     pub stray: u64,
+    /// What a sink's writer counts by itself.
+    pub sent: Option<crate::sink::WriterMetrics>,
 }

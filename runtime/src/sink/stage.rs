@@ -154,6 +154,7 @@ impl<T: Send, S: Sink<T>> Stage<T> for SinkStage<T, S> {
             first_error: None,
             late: 0,
             stray: 0,
+            sent: self.metrics(),
         });
     }
 }

@@ -139,6 +139,10 @@ impl<T, F: Fn(&T) -> Option<Timestamp>, O: SourceOutput<T>> SourceOutput<T> for 
         if self.range.contains((self.time)(&row)) { self.out.emit_record(row, record) } else { Ok(()) }
     }
 
+    fn bytes_read(&mut self, bytes: u64) {
+        self.out.bytes_read(bytes);
+    }
+
     fn reject_record(&mut self, reason: &str, message: impl FnOnce() -> String, row: impl FnOnce() -> ErrorRow) -> JobResult<()> {
         self.out.reject_record(reason, message, row)
     }

@@ -76,6 +76,9 @@ pub trait SourceOutput<T> {
         self.emit_record(row, ErrorRow::default)
     }
 
+    /// So many bytes were read, unpacked, for the rows that follow: for metrics, once per chunk at the most. Wrappers hand it on.
+    fn bytes_read(&mut self, bytes: u64);
+
     /// A record of the selected split that is not a row. An error when the policy is to fail, else it is counted by its reason.
     /// `message` is only called for those that are shown.
     fn reject(&mut self, reason: &str, message: impl FnOnce() -> String) -> JobResult<()> {

@@ -7,6 +7,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::message::{Ack, TaskId, TaskMessage, TaskReport};
 use super::status::{PublishClock, StatusSnapshot, TaskStatus};
+use super::times::{Doing, waiting};
 use crate::chain::{Chain, ChainReport};
 use crate::coordinator::entries_of;
 use crate::error::{JobError, JobResult};
@@ -56,6 +57,7 @@ enum Event {
     Message(Option<TaskMessage>),
     FlushDue,
     ClockDue,
+    PublishDue,
     Input(GateEvent),
     Source(JobResult<ReaderStatus>),
 }
@@ -75,6 +77,8 @@ struct Progress {
     watermark: i64,
     flush_at: Option<Instant>,
     clock: PublishClock,
+    /// There is something new to publish.
+    unpublished: bool,
 }
 
 impl Task {
@@ -90,7 +94,9 @@ impl Task {
             watermark: self.watermark,
             flush_at: None,
             clock: PublishClock::new(),
+            unpublished: false,
         };
+        self.status.times.enter(Doing::Busy);
         self.chain.restore(&std::mem::take(&mut self.restored))?;
         if self.finished {
             self.end(&mut progress)?;
@@ -102,7 +108,8 @@ impl Task {
         }
         loop {
             self.send(&mut progress).await?;
-            let event = self.next_event(&progress).await;
+            let status = self.status.clone();
+            let event = waiting(&status.times, Doing::Idle, self.next_event(&progress)).await;
             let input = matches!(event, Event::Input(_) | Event::Source(_));
             match event {
                 Event::Cancelled => return Err(TaskFailure::Cancelled),
@@ -113,6 +120,7 @@ impl Task {
                     self.chain.flush()?;
                 }
                 Event::ClockDue => self.chain.processing_time(now_micros())?,
+                Event::PublishDue => self.publish(&mut progress),
                 Event::Input(event) => self.input(event, &mut progress).await?,
                 Event::Source(status) => self.source_status(status?, &mut progress)?,
             }
@@ -125,17 +133,20 @@ impl Task {
 
     /// Sends what the last step put out. Backpressure waits here.
     async fn send(&mut self, progress: &mut Progress) -> Result<(), TaskFailure> {
-        tokio::select! {
-            biased;
-            sent = self.sender.send_all() => sent.map_err(|_| TaskFailure::Cancelled)?,
-            _ = self.cancel.wait_for(|&cancelled| cancelled) => return Err(TaskFailure::Cancelled),
-        }
-        let chain = &mut self.chain;
-        tokio::select! {
-            biased;
-            ready = std::future::poll_fn(|cx| chain.poll_ready(cx)) => ready?,
-            _ = self.cancel.wait_for(|&cancelled| cancelled) => return Err(TaskFailure::Cancelled),
-        }
+        let (sender, chain, cancel) = (&self.sender, &mut self.chain, &mut self.cancel);
+        let room = async {
+            tokio::select! {
+                biased;
+                sent = sender.send_all() => sent.map_err(|_| TaskFailure::Cancelled)?,
+                _ = cancel.wait_for(|&cancelled| cancelled) => return Err(TaskFailure::Cancelled),
+            }
+            tokio::select! {
+                biased;
+                ready = std::future::poll_fn(|cx| chain.poll_ready(cx)) => Ok(ready?),
+                _ = cancel.wait_for(|&cancelled| cancelled) => Err(TaskFailure::Cancelled),
+            }
+        };
+        waiting(&self.status.times, Doing::Backpressured, room).await?;
         if progress.ended && progress.triggered > progress.taken {
             self.take_checkpoint(progress.triggered, progress).await?;
         }
@@ -145,6 +156,7 @@ impl Task {
     async fn next_event(&mut self, progress: &Progress) -> Event {
         let clock_due = if progress.ended { None } else { self.chain.next_processing_time() };
         let flush_due = if progress.ended { None } else { progress.flush_at };
+        let publish_due = progress.unpublished.then(|| progress.clock.next());
         let reads = !progress.ended && !progress.paused && !progress.waiting_for_split;
         let gate = self.gate.as_mut();
         let chain = &mut self.chain;
@@ -177,6 +189,7 @@ impl Task {
             () = until(flush_due) => Event::FlushDue,
             () = until_micros(clock_due) => Event::ClockDue,
             event = input => event,
+            () = until(publish_due) => Event::PublishDue,
         }
     }
 
@@ -327,12 +340,14 @@ impl Task {
         if progress.flush_at.is_none() {
             progress.flush_at = self.buffer_timeout.map(|timeout| now + timeout);
         }
+        progress.unpublished = true;
         if progress.clock.is_due(now) {
             self.publish(progress);
         }
     }
 
-    fn publish(&self, progress: &Progress) {
+    fn publish(&self, progress: &mut Progress) {
+        progress.unpublished = false;
         let mut report = ChainReport::default();
         self.chain.report(&mut report);
         self.status.publish(StatusSnapshot { report, watermark: progress.watermark, ended: progress.ended });

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use super::times::TaskTimes;
 use crate::chain::ChainReport;
 
 /// How often a task publishes.
@@ -12,6 +13,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug, Default)]
 pub(crate) struct TaskStatus {
     published: Mutex<StatusSnapshot>,
+    pub times: TaskTimes,
 }
 
 /// Counters of one task at some moment.
@@ -47,6 +49,11 @@ pub(crate) struct PublishClock {
 impl PublishClock {
     pub(crate) fn new() -> Self {
         PublishClock { next: Instant::now() }
+    }
+
+    /// When the next time is.
+    pub(crate) fn next(&self) -> Instant {
+        self.next
     }
 
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {

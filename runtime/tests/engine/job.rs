@@ -33,6 +33,7 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec { name: "rate", ty: "int64", default: Some("1000000000"), doc: "Rows per second." },
     ParamSpec { name: "compact_every", ty: "int64", default: Some("0"), doc: "Checkpoints between merges of files; 0: none." },
     ParamSpec { name: "existing", ty: "string", default: Some("fail"), doc: "The sink's policy." },
+    ParamSpec { name: "slow", ty: "uint64", default: Some("0"), doc: "Microseconds that counting a row takes." },
     ParamSpec { name: "on_error", ty: "string", default: Some("fail"), doc: "What happens to bad rows." },
     ParamSpec {
         name: "poison",
@@ -107,12 +108,14 @@ fn build_counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let every: i64 = cx.params().get("compact_every")?;
     let options = if every > 0 { options.with("compact_every", every) } else { options };
     let sink = cx.sink("sink/counts/file", "counts into file", <FileSink<Count, JsonFormat>>::from_options(&options)?)?;
-    let window = WindowAggregate::new(Tumbling::new(60_000_000, 0), Counts);
+    let window = WindowAggregate::new(Tumbling::new(60_000_000, 0), Counts { slow: cx.params().get("slow")? });
     let counts = cx.operator("counts/aggregate/0", "counts: aggregate", window, sink)?;
     cx.input::<Bid, _>(counts)
 }
 
-struct Counts;
+struct Counts {
+    slow: u64,
+}
 
 #[derive(Clone, Default, State)]
 pub struct Sums {
@@ -135,6 +138,9 @@ impl Aggregation for Counts {
     }
 
     fn add(&self, acc: &mut Sums, row: &Bid) -> Result<(), EvalError> {
+        if self.slow > 0 {
+            std::thread::sleep(std::time::Duration::from_micros(self.slow));
+        }
         acc.bids += 1;
         acc.total += row.price;
         Ok(())

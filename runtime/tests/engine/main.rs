@@ -6,5 +6,6 @@ mod files;
 mod handle;
 mod job;
 mod kill;
+mod metrics;
 mod resume;
 mod stop;

@@ -129,8 +129,10 @@ impl<T: Record, F: Format> Emitter for FileEmitter<T, F> {
                 }
             }
         }
+        let before = chunk.position();
         chunk.next = end;
         split.position = chunk.position();
+        out.bytes_read(split.position.saturating_sub(before));
         if chunk.next < chunk.records.len() {
             return Ok(false);
         }

@@ -36,6 +36,10 @@ impl<T, E: Summary<T>, O: SourceOutput<T>> SourceOutput<T> for StageOutput<'_, T
         self.out.emit_record(row, record)
     }
 
+    fn bytes_read(&mut self, bytes: u64) {
+        self.out.bytes_read(bytes);
+    }
+
     fn reject_record(&mut self, reason: &str, message: impl FnOnce() -> String, row: impl FnOnce() -> ErrorRow) -> JobResult<()> {
         self.out.reject_record(reason, message, row)
     }

@@ -9,7 +9,7 @@ use super::SinkContext;
 use super::bench::Bench;
 use super::process::run_and_die;
 use crate::claims::Delivery;
-use crate::control::{Chance, wait_until};
+use crate::control::{Chance, PATIENCE, wait_until};
 use crate::faults::Step;
 
 /// Rows of a job.
@@ -49,6 +49,23 @@ pub fn parallelism_1_to_4<C: SinkContext>(_module: &str) {
         let bench = bench::<C>(ROWS);
         bench.gate().then_end();
         bench.finish(bench.start(parallelism, None), ROWS);
+    }
+}
+
+pub fn metrics<C: SinkContext>(_module: &str) {
+    let bench = bench::<C>(ROWS);
+    bench.gate().then_end();
+    let mut handle = bench.start(3, None);
+    assert_eq!(handle.wait_for(PATIENCE), Some(Ok(JobEnd::Finished)));
+    let metrics = handle.metrics();
+    #[allow(clippy::cast_precision_loss)]
+    let all = ROWS as f64;
+    assert_eq!(metrics.sum("millstream_sink_numRecordsSend", &[("sink", "tested")]), Some(all));
+    if C::CLAIMS.two_phase {
+        let committed = metrics.sum("millstream_sink_successfulCommittables", &[("sink", "tested")]);
+        assert!(committed >= Some(1.0), "{committed:?}");
+        assert_eq!(metrics.sum("millstream_sink_totalCommittables", &[]), committed);
+        assert_eq!(metrics.sum("millstream_sink_pendingCommittables", &[]), Some(0.0));
     }
 }
 

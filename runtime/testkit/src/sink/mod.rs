@@ -79,6 +79,7 @@ macro_rules! sink_cases {
             basic "all rows of a job that ends are there, those after the last checkpoint too",
             without_checkpoints "the same for a job that takes none",
             parallelism_1_to_4 "the same rows whatever the number of writers",
+            metrics "numRecordsSend of all writers is what was written",
             invisible_before_commit "nothing is seen before the checkpoint that holds it is complete",
             start_from_checkpoint "stopped with a checkpoint: the first half is there; resumed: all of it",
             scale_up "the same with 2 writers, then 4",

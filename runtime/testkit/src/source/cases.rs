@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use millstream::JobEnd;
+use millstream::{JobEnd, JobHandle};
 
 use super::SourceContext;
 use super::bench::{Bench, Run, stop, wait_running};
 use crate::claims::Splits;
-use crate::control::Chance;
+use crate::control::{Chance, PATIENCE};
 
 /// Rows in a split that is read to its end.
 const FEW: u32 = 250;
@@ -41,6 +41,25 @@ pub fn parallelism_1_to_4<C: SourceContext>() {
     for parallelism in 1..=4 {
         read::<C>(splits::<C>(4), parallelism);
     }
+}
+
+pub fn metrics<C: SourceContext>() {
+    let bench = Bench::<C>::with(splits::<C>(4), FEW);
+    let run = Run::of::<C>(4);
+    let mut handle = bench.start(run);
+    #[allow(clippy::cast_precision_loss)]
+    let all = bench.rows() as f64;
+    let read = |handle: &JobHandle| handle.metrics().sum("millstream_source_numRecordsIn", &[("source", "rows")]);
+    if run.bounded {
+        assert_eq!(handle.wait_for(PATIENCE), Some(Ok(JobEnd::Finished)));
+    } else {
+        bench.wait_all(&handle);
+        crate::control::wait_until("the metrics", || read(&handle) >= Some(all));
+    }
+    assert_eq!(read(&handle), Some(all));
+    assert_eq!(handle.metrics().sum("millstream_source_numRecordsInErrors", &[]), Some(0.0));
+    let readers = handle.metrics().samples().iter().filter(|s| s.definition.name == "millstream_source_numRecordsIn").count();
+    assert_eq!(readers, 4);
 }
 
 pub fn idle_reader<C: SourceContext>() {

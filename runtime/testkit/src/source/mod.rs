@@ -68,6 +68,7 @@ macro_rules! source_cases {
             single_split "one split, one reader: all rows, then the end",
             multiple_splits "four splits, four readers",
             parallelism_1_to_4 "the same rows whatever the number of readers",
+            metrics "numRecordsIn of all readers is what was written",
             idle_reader "more readers than splits: those without a split end as well",
             stop_and_resume "stopped with a checkpoint when all was read; resumed, only what was added since comes",
             scale_up "the same with 2 readers, then 4",
