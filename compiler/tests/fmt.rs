@@ -77,6 +77,10 @@ fn examples_are_in_the_style() {
     for path in flow_files(&root().join("examples")) {
         let text = std::fs::read_to_string(&path).expect("text");
         let formatted = format(&text);
+        if std::env::var_os("UPDATE_FMT").is_some() {
+            std::fs::write(&path, &formatted).expect("write");
+            continue;
+        }
         assert!(formatted == text, "{} is not in the style; as it should be:\n{formatted}", path.display());
     }
 }

@@ -22,6 +22,7 @@ macro_rules! cases {
 cases! {
     analytic
     constants
+    enums
     error_streams
     filters_move
     final_table hybrid

@@ -15,6 +15,7 @@ pub fn noun(rule: Rule) -> Option<&'static str> {
         Rule::hybrid_stage | Rule::hybrid_stage_only => "a stage",
         Rule::setting | Rule::setting_only => "a setting",
         Rule::select_item | Rule::select_item_only => "a column",
+        Rule::enum_value | Rule::enum_value_only => "a value",
         Rule::stage | Rule::stage_only | Rule::stage_word => "an operator",
         Rule::match_arm => "an arm `value => result`",
         Rule::pattern => "a value to compare with",

@@ -5,7 +5,6 @@
 pub use crate::aggregates::{Accumulator, Retract};
 pub use crate::chain::{Chain, ChainBuilder, SourceConfig};
 pub use crate::error::{JobError, JobResult};
-pub use crate::format_text;
 pub use crate::graph::{ErrorPolicy, Frame, JoinKind, Side};
 pub use crate::operator::*;
 pub use crate::operators::*;
@@ -24,6 +23,7 @@ pub use crate::value::{
     Timestamp, Uuid, arith, cast, compare, dynamic_pattern, list_get, logic, pattern, required,
 };
 pub use crate::{aggregates, formats, functions};
+pub use crate::{flow_enum, format_text};
 pub use millstream_macros::{Record, State};
 pub use std::cmp::Reverse;
 

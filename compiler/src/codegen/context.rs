@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use millstream_runtime::graph::errors::error_stream;
-use millstream_runtime::graph::{Expr, ExprKind, Function, JobGraph, Operation, Port, Schema};
+use millstream_runtime::graph::{Expr, ExprKind, Function, JobGraph, Literal, Operation, Port, Schema, Ty};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -61,6 +61,14 @@ impl<'a> Context<'a> {
                 None => format!("Rows of `{}`: {}", vertex.name, super::doc::origin_text(&vertex.origin)),
             };
             self.types.borrow_mut().declare(schema, item, &doc);
+        }
+    }
+
+    /// A literal of a required type.
+    pub(super) fn literal(&self, literal: &Literal, ty: &Ty) -> TokenStream {
+        match (literal, ty.required()) {
+            (Literal::String(value), Ty::Enum(of)) => self.types.borrow_mut().enum_value(of, value),
+            _ => super::literal::tokens(literal, ty.required()),
         }
     }
 

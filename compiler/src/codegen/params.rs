@@ -41,9 +41,11 @@ pub(super) fn render(cx: &Context<'_>) -> Option<TokenStream> {
         }
     });
     let values = (!fields.is_empty()).then(|| values(cx, &fields));
+    let use_types = values.as_ref().map(super::tokens::uses_types);
     Some(quote! {
         #![doc = " What this job is given when it starts."]
         use millstream::codegen::*;
+        #use_types
         #specs
         #values
     })

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use millstream_runtime::graph::{Field, Schema, Ty};
+use millstream_runtime::graph::{EnumType, Field, Schema, Ty};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -17,7 +17,16 @@ use super::names::Scope;
 pub(super) struct Types {
     structs: Vec<Struct>,
     by_shape: HashMap<Schema, usize>,
+    /// In the order in which they are first asked for.
+    enums: Vec<Enum>,
     names: Scope,
+}
+
+struct Enum {
+    of: EnumType,
+    ident: Ident,
+    /// In the order of the values.
+    variants: Vec<Ident>,
 }
 
 struct Struct {
@@ -113,6 +122,28 @@ impl Types {
         self.rust(ty, true)
     }
 
+    /// The enum's number.
+    fn enumeration(&mut self, of: &EnumType) -> usize {
+        if let Some(index) = self.enums.iter().position(|known| known.of == *of) {
+            return index;
+        }
+        let ident = self.names.type_name(&of.name);
+        let mut scope = Scope::default();
+        let variants = of.values.iter().map(|value| scope.type_name(value)).collect();
+        self.enums.push(Enum { of: of.clone(), ident, variants });
+        self.enums.len() - 1
+    }
+
+    /// A value of an enum, as other modules name it: `types::Status::Open`.
+    pub(super) fn enum_value(&mut self, of: &EnumType, value: &str) -> TokenStream {
+        let index = self.enumeration(of);
+        let Enum { ident, variants, of } = &self.enums[index];
+        // Typing has made sure that the value is there.
+        let position = of.values.iter().position(|known| known == value).unwrap_or(0);
+        let variant = &variants[position];
+        quote!(types::#ident::#variant)
+    }
+
     fn use_struct(&mut self, schema: &Schema) -> Ident {
         let index = self.declare(schema, "Row", "");
         self.mark_used(index);
@@ -162,6 +193,11 @@ impl Types {
                 let (key, value) = (self.rust(key, with_path), self.rust(value, with_path));
                 quote!(Map<#key, #value>)
             }
+            Ty::Enum(of) => {
+                let index = self.enumeration(of);
+                let ident = &self.enums[index].ident;
+                if with_path { quote!(types::#ident) } else { quote!(#ident) }
+            }
             Ty::Record(schema) => {
                 let ident = self.use_struct(schema);
                 if with_path { quote!(types::#ident) } else { quote!(#ident) }
@@ -182,6 +218,16 @@ impl Types {
             if self.structs[index].used {
                 items.extend(self.render_struct(index));
             }
+        }
+        for Enum { of, ident, variants } in &self.enums {
+            let (name, texts) = (&of.name, &of.values);
+            let doc = format!(" `enum {name}`");
+            items.extend(quote! {
+                flow_enum! {
+                    #[doc = #doc]
+                    pub enum #ident = #name { #(#variants = #texts),* }
+                }
+            });
         }
         (!items.is_empty()).then(|| {
             quote! {

@@ -155,6 +155,9 @@ fn begins_entry(stream: &Stream<'_>, index: usize, group: usize) -> bool {
     if !words[index].before.newline || (index > 1 && text(index - 2) == "@") {
         return false;
     }
+    if words[item_word(stream)].is("enum") {
+        return true;
+    }
     let named = |index: usize| matches!(text(index + 1), ":" | "=");
     text(index) == "@" || named(index) || text(index) == "on" && text(index + 1) == "error" && named(index + 1)
 }

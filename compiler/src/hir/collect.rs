@@ -48,6 +48,7 @@ pub struct Items<'a> {
     pub job: Option<Entry<'a, ast::Job>>,
     pub params: Vec<Entry<'a, ast::Param>>,
     pub records: Vec<Entry<'a, ast::Record>>,
+    pub enums: Vec<Entry<'a, ast::Enum>>,
     pub functions: Vec<Entry<'a, ast::Function>>,
     pub sources: Vec<Entry<'a, ast::Source>>,
     pub streams: Vec<Entry<'a, ast::Stream>>,
@@ -89,6 +90,8 @@ fn collect_item<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, item: &'a ast::I
         },
         ItemKind::Param(node) if seen.first("param", &node.name, diags) => items.params.push(Entry { item, node }),
         ItemKind::Record(node) if seen.first("record", &node.name, diags) => items.records.push(Entry { item, node }),
+        // Types share one set of names.
+        ItemKind::Enum(node) if seen.first("record", &node.name, diags) => items.enums.push(Entry { item, node }),
         ItemKind::Function(node) if seen.first("function", &node.name, diags) => {
             items.function_names.insert(&node.name.text);
             items.functions.push(Entry { item, node });

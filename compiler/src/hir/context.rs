@@ -13,7 +13,7 @@ pub struct Context<'a> {
     pub sources: &'a SourceMap,
     pub items: Items<'a>,
     pub diags: Diagnostics,
-    /// Records by name.
+    /// Records and enums by name.
     pub records: HashMap<&'a str, Ty>,
     /// Params by name.
     pub params: HashMap<&'a str, Ty>,

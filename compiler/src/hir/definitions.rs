@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use millstream_runtime::aggregates;
 use millstream_runtime::graph::signature::scalar;
-use millstream_runtime::graph::{Expr, ExprKind, Function, Param, Schema, Ty};
+use millstream_runtime::graph::{EnumType, Expr, ExprKind, Function, Param, Schema, Ty};
 
 use super::attributes;
 use super::context::{Context, FunctionType};
@@ -17,6 +17,33 @@ use super::types::constant::evaluate;
 use super::types::written::BUILT_IN;
 use crate::source::Span;
 use crate::syntax::ast::{self, Name, Type, TypeKind};
+
+/// Resolves all enums.
+pub fn enums(cx: &mut Context<'_>) {
+    let nodes: Vec<(&ast::Item, &ast::Enum)> = cx.items.enums.iter().map(|entry| (entry.item, entry.node)).collect();
+    for (item, node) in nodes {
+        attributes::none(cx, &item.attributes, "an enum");
+        if scalar(&node.name.text).is_some() || BUILT_IN.contains(&node.name.text.as_str()) {
+            cx.report(names::name_taken("enum", &node.name, "a built-in type"));
+        }
+        let mut first: HashMap<&str, Span> = HashMap::new();
+        let mut values = Vec::with_capacity(node.values.len());
+        for value in &node.values {
+            match first.insert(&value.text, value.span) {
+                Some(span) => cx.report(names::column_twice(&value.text, value.span, Some(span), "this enum")),
+                None => values.push(value.text.clone()),
+            }
+        }
+        let ty = if values.is_empty() {
+            let help = "list them: `enum Status { open, shipped }`";
+            cx.report(types::bad_type(node.name.span, "an enum has at least one value", help));
+            Ty::Error
+        } else {
+            Ty::Enum(EnumType { name: node.name.text.clone(), values })
+        };
+        cx.records.insert(&node.name.text, ty);
+    }
+}
 
 /// Resolves all records, those that others contain first.
 pub fn records(cx: &mut Context<'_>) {

@@ -40,6 +40,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
         ttl: None,
         ordinals: HashMap::new(),
     };
+    definitions::enums(&mut lowering.cx);
     definitions::records(&mut lowering.cx);
     let params = definitions::params(&mut lowering.cx);
     let functions = definitions::functions(&mut lowering.cx);

@@ -92,6 +92,7 @@ fn rules(word: &str) -> Option<(Rule, Rule)> {
         "use" => (Rule::use_item, Rule::use_head),
         "param" => (Rule::param_item, Rule::param_head),
         "record" => (Rule::record_item, Rule::record_head),
+        "enum" => (Rule::enum_item, Rule::enum_head),
         "fn" => (Rule::fn_item, Rule::fn_head),
         "source" => (Rule::source_item, Rule::source_head),
         "stream" => (Rule::stream_item, Rule::stream_head),

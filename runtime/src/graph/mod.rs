@@ -23,4 +23,4 @@ pub use join::*;
 pub use layout::LayoutError;
 pub use operation::*;
 pub use signature::{Parameter, Pattern, Signature};
-pub use ty::{Field, Schema, TimeUnit, Ty};
+pub use ty::{EnumType, Field, Schema, TimeUnit, Ty};

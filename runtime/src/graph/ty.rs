@@ -36,12 +36,22 @@ pub enum Ty {
     List(Box<Ty>),
     Map(Box<Ty>, Box<Ty>),
     Record(Schema),
+    /// One of a list of names.
+    Enum(EnumType),
     /// A value that may be null. Never nested.
     Optional(Box<Ty>),
     /// The type of a bare `null`; coerces to any optional type.
     Null,
     /// What a mistake leaves behind; equal to every type, so that one mistake is reported once.
     Error,
+}
+
+/// `enum Status { open, shipped }`: its values in the order in which they are written, which is how they are sorted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EnumType {
+    pub name: String,
+    /// As they stand in the data.
+    pub values: Vec<String>,
 }
 
 /// The named columns of a record or of a stream, in order.
@@ -208,6 +218,7 @@ impl fmt::Display for Ty {
             Ty::Json => "json",
             Ty::List(inner) => return write!(f, "list<{inner}>"),
             Ty::Map(key, value) => return write!(f, "map<{key}, {value}>"),
+            Ty::Enum(of) => return f.write_str(&of.name),
             Ty::Record(Schema { name: Some(name), .. }) => return f.write_str(name),
             Ty::Record(schema) => return schema.fmt(f),
             Ty::Optional(inner) => return write!(f, "{inner}?"),

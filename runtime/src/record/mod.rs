@@ -2,6 +2,8 @@
 
 mod change;
 mod containers;
+#[doc(hidden)]
+pub mod enumeration;
 mod error;
 mod key;
 mod record_trait;

@@ -7,6 +7,7 @@ use quote::quote;
 use super::compare::patterns;
 use super::value::common;
 use super::{Hold, Lowering, Value};
+use crate::codegen::context::Context;
 
 impl<'a> Lowering<'a> {
     /// An `if`, and all that stand in its `else`.
@@ -68,8 +69,8 @@ impl<'a> Lowering<'a> {
         let otherwise = otherwise_value.held(hold, ty).tokens;
         let required = subject.ty.required();
         let all = arms.iter().flat_map(|(literals, _)| literals).filter(|literal| !is_null(literal));
-        let tokens = if patterns(all, required).is_some() {
-            by_pattern(&subject_value, &subject.ty, arms, &results, &otherwise)
+        let tokens = if patterns(self.cx, all, required).is_some() {
+            by_pattern(self.cx, &subject_value, &subject.ty, arms, &results, &otherwise)
         } else {
             self.by_comparison(&subject_value, &subject.ty, arms, &results, &otherwise)
         };
@@ -114,6 +115,7 @@ impl<'a> Lowering<'a> {
 
 /// A Rust `match`. A literal that an earlier arm has is left out, as it could never be reached.
 fn by_pattern(
+    cx: &Context<'_>,
     subject: &Value,
     ty: &Ty,
     arms: &[(Vec<Expr>, Expr)],
@@ -132,7 +134,7 @@ fn by_pattern(
                 continue;
             }
             seen.push(literal);
-            let pattern = crate::codegen::literal::tokens(literal, ty.required());
+            let pattern = cx.literal(literal, ty);
             alternatives.push(if optional && *literal != Literal::Null { quote!(Some(#pattern)) } else { pattern });
         }
         if !alternatives.is_empty() {
@@ -140,7 +142,11 @@ fn by_pattern(
         }
     }
     let both = seen.contains(&&Literal::Bool(true)) && seen.contains(&&Literal::Bool(false));
-    let complete = both && (!optional || seen.contains(&&Literal::Null));
+    let all = match ty.required() {
+        Ty::Enum(of) => of.values.iter().all(|value| seen.contains(&&Literal::String(value.clone()))),
+        _ => both,
+    };
+    let complete = all && (!optional || seen.contains(&&Literal::Null));
     if !complete {
         tokens.extend(quote!(_ => #otherwise,));
     }

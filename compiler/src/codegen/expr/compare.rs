@@ -5,6 +5,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
 
 use super::{Hold, Lowering, Value};
+use crate::codegen::context::Context;
 
 impl<'a> Lowering<'a> {
     pub(super) fn comparison(&mut self, op: BinaryOp, left: Value, left_ty: &Ty, right: &'a Expr) -> Value {
@@ -76,7 +77,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn in_required(&mut self, subject: &Value, ty: &Ty, items: &[&'a Expr]) -> Value {
-        let patterns = patterns(items.iter().copied(), ty);
+        let patterns = patterns(self.cx, items.iter().copied(), ty);
         if let Some(patterns) = patterns.filter(|patterns| !patterns.is_empty() && !has_hidden_group(&subject.tokens)) {
             let subject = &subject.tokens;
             return Value::closed(quote!(matches!(#subject, #(#patterns)|*)), Hold::Copy);
@@ -98,8 +99,8 @@ fn reference(value: &Value) -> TokenStream {
 }
 
 /// Literals as patterns, each once, where patterns can say them: booleans, integers and strings.
-pub(super) fn patterns<'e>(items: impl Iterator<Item = &'e Expr>, ty: &Ty) -> Option<Vec<TokenStream>> {
-    if !(ty.is_integer() || matches!(ty, Ty::Bool | Ty::String)) {
+pub(super) fn patterns<'e>(cx: &Context<'_>, items: impl Iterator<Item = &'e Expr>, ty: &Ty) -> Option<Vec<TokenStream>> {
+    if !(ty.is_integer() || matches!(ty, Ty::Bool | Ty::String | Ty::Enum(_))) {
         return None;
     }
     let mut seen: Vec<&Literal> = Vec::new();
@@ -111,7 +112,7 @@ pub(super) fn patterns<'e>(items: impl Iterator<Item = &'e Expr>, ty: &Ty) -> Op
         }
         if !seen.contains(&literal) {
             seen.push(literal);
-            patterns.push(crate::codegen::literal::tokens(literal, ty));
+            patterns.push(cx.literal(literal, ty));
         }
     }
     Some(patterns)

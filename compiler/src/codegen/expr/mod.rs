@@ -22,9 +22,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::context::Context;
+use super::doc;
 use super::names::ident;
 use super::tokens::can_fail;
-use super::{doc, literal};
 
 pub(super) use branch::adapt;
 pub(super) use value::{Hold, Value};
@@ -181,7 +181,7 @@ impl<'a> Lowering<'a> {
         if *value == Literal::Null {
             return Value::closed(quote!(None), Hold::Copy);
         }
-        let tokens = literal::tokens(value, ty);
+        let tokens = self.cx.literal(value, ty);
         let hold = if ty.is_copy() { Hold::Copy } else { Hold::Reference };
         if matches!(ty, Ty::Optional(_)) {
             return Value::closed(quote!(Some(#tokens)), hold);

@@ -165,9 +165,25 @@ pub fn may_be_null(what: &str, span: Span, found: &Ty) -> Diagnostic {
 }
 
 /// A `match` that leaves values over, or a pattern that is no literal.
-pub fn match_without_rest(span: Span) -> Diagnostic {
-    Diagnostic::error("E0316", "this `match` does not cover every value", span, "there is no arm for the rest")
-        .with_help("add an arm `_ => ..`")
+pub fn match_without_rest(span: Span, left: &[String]) -> Diagnostic {
+    let title = "this `match` does not cover every value";
+    if left.is_empty() {
+        return Diagnostic::error("E0316", title, span, "there is no arm for the rest").with_help("add an arm `_ => ..`");
+    }
+    let shown: Vec<String> = left.iter().take(8).map(|value| format!("`{value}`")).collect();
+    let more = if left.len() > shown.len() { format!(" and {} more", left.len() - shown.len()) } else { String::new() };
+    Diagnostic::error("E0316", title, span, format!("no arm takes {}{more}", shown.join(", ")))
+        .with_help(format!("add an arm `{} => ..`, or `_ => ..` for the rest", left.join(", ")))
+}
+
+/// An arm or a pattern whose values are all taken by arms before it.
+pub fn arm_takes_nothing(span: Span, first: Option<Span>) -> Diagnostic {
+    let diagnostic = Diagnostic::warning("W0302", "this arm is never reached", span, "arms before it take every value of it");
+    match first {
+        Some(first) => diagnostic.with_label(first, "taken here"),
+        None => diagnostic,
+    }
+    .with_help("leave it out")
 }
 
 /// A pattern that is no literal.

@@ -108,6 +108,9 @@ fn adapt_literal(literal: &Literal, expr: &Expr, to: &Ty) -> Option<Literal> {
         (Literal::Decimal(unscaled), Ty::Decimal { .. }) => {
             decimals::rescale(*unscaled, decimals::parts(&expr.ty)?.1, decimals::parts(to)?).map(Literal::Decimal)
         }
+        (Literal::String(text), Ty::Enum(of)) if expr.ty == Ty::String => {
+            of.values.contains(text).then(|| Literal::String(text.clone()))
+        }
         (Literal::Date(days), Ty::Timestamp) => i64::from(*days).checked_mul(86_400_000_000).map(Literal::Timestamp),
         _ => None,
     }

@@ -124,30 +124,70 @@ impl<'a> Typer<'_, 'a> {
     /// `match x { "a" => 1, "b", "c" => 2, _ => 0 }`
     pub fn matching(&mut self, subject: &'a ast::Expr, arms: &'a [MatchArm], span: Span) -> Expr {
         let subject_typed = self.expr(subject);
-        let rest = arms.iter().position(|arm| arm.patterns.is_empty());
-        match rest {
-            None => self.cx.report(types::match_without_rest(subject.span)),
-            Some(rest) => {
-                for arm in &arms[rest + 1..] {
-                    self.cx.report(types::arm_never_reached(arm.span, arms[rest].span));
-                }
-            }
-        }
         let mut patterns: Vec<Vec<Expr>> = Vec::with_capacity(arms.len());
         for arm in arms {
             patterns.push(arm.patterns.iter().map(|pattern| self.pattern(pattern, &subject_typed, subject.span)).collect());
         }
+        let covered = self.coverage(&subject_typed.ty, subject.span, arms, &patterns);
         let results: Vec<Expr> = arms.iter().map(|arm| self.expr(&arm.result)).collect();
         let spans: Vec<Span> = arms.iter().map(|arm| arm.result.span).collect();
         let Some((mut results, result)) = self.unified(results, &spans, "the results of `match`") else {
             return self.error(span);
         };
-        let Some(rest) = rest.filter(|rest| *rest + 1 == arms.len()) else { return self.error(span) };
+        // Where the values are all there, the last arm takes what the others leave.
+        let rest = arms.iter().position(|arm| arm.patterns.is_empty()).unwrap_or(arms.len().saturating_sub(1));
+        if !covered || rest >= results.len() {
+            return self.error(span);
+        }
+        results.truncate(rest + 1);
         let otherwise = results.remove(rest);
         patterns.truncate(rest);
         let arms = patterns.into_iter().zip(results).collect();
         let kind = ExprKind::Match { subject: Box::new(subject_typed), arms, otherwise: Box::new(otherwise) };
         self.make(kind, result, span)
+    }
+
+    /// Whether the arms take every value. Reports values that none takes, and arms and patterns that take none.
+    fn coverage(&mut self, subject: &Ty, at: Span, arms: &'a [MatchArm], patterns: &[Vec<Expr>]) -> bool {
+        let mut open: Option<Vec<Literal>> = match subject.required() {
+            Ty::Bool => Some(vec![Literal::Bool(true), Literal::Bool(false)]),
+            Ty::Enum(of) => Some(of.values.iter().cloned().map(Literal::String).collect()),
+            _ => None,
+        };
+        if let (Some(open), true) = (&mut open, subject.is_optional()) {
+            open.push(Literal::Null);
+        }
+        let mut seen: Vec<(&Literal, Span)> = Vec::new();
+        let mut rest: Option<Span> = None;
+        for (arm, typed) in arms.iter().zip(patterns) {
+            if let Some(rest) = rest {
+                self.cx.report(types::arm_never_reached(arm.span, rest));
+                continue;
+            }
+            if arm.patterns.is_empty() {
+                rest = Some(arm.span);
+                if open.as_ref().is_some_and(Vec::is_empty) {
+                    self.cx.report(types::arm_takes_nothing(arm.span, None));
+                }
+            }
+            for (pattern, value) in arm.patterns.iter().zip(typed) {
+                let ExprKind::Literal(literal) = &value.kind else { continue };
+                match seen.iter().find(|(known, _)| *known == literal) {
+                    Some((_, first)) => self.cx.report(types::arm_takes_nothing(pattern.span, Some(*first))),
+                    None => seen.push((literal, pattern.span)),
+                }
+                if let Some(open) = &mut open {
+                    open.retain(|value| value != literal);
+                }
+            }
+        }
+        let broken = patterns.iter().flatten().any(|pattern| pattern.ty == Ty::Error) || *subject == Ty::Error;
+        let covered = rest.is_some() || open.as_ref().is_some_and(Vec::is_empty);
+        if !covered && !broken {
+            let left = open.unwrap_or_default().iter().map(shown).collect::<Vec<_>>();
+            self.cx.report(types::match_without_rest(at, &left));
+        }
+        covered
     }
 
     /// A literal that can be equal to the subject.
@@ -176,5 +216,14 @@ impl<'a> Typer<'_, 'a> {
             ExprKind::Error => typed,
             _ => self.reject(types::pattern_not_literal(pattern.span), pattern.span),
         }
+    }
+}
+
+/// A value of an enum or bool as a pattern.
+fn shown(literal: &Literal) -> String {
+    match literal {
+        Literal::String(text) => format!("\"{text}\""),
+        Literal::Bool(value) => value.to_string(),
+        _ => "null".to_owned(),
     }
 }

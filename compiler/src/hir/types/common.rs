@@ -65,6 +65,7 @@ pub fn unify(exprs: Vec<Expr>) -> Result<(Vec<Expr>, Ty), (usize, usize, Vec<Exp
         return Ok((exprs, ty));
     }
     let exprs = exact_beside_decimals(exprs);
+    let exprs = texts_beside_enums(exprs)?;
     let firm: Vec<usize> = (0..exprs.len()).filter(|index| !is_flexible(&exprs[*index])).collect();
     if !firm.is_empty()
         && let Ok(ty) = common_of(&exprs, &firm)
@@ -108,6 +109,21 @@ fn exact_beside_decimals(exprs: Vec<Expr>) -> Vec<Expr> {
         false => expr,
     };
     exprs.into_iter().map(exact).collect()
+}
+
+/// Texts beside an enum are its values, or mistakes.
+fn texts_beside_enums(mut exprs: Vec<Expr>) -> Result<Vec<Expr>, (usize, usize, Vec<Expr>)> {
+    let Some(of) = exprs.iter().position(|expr| matches!(expr.ty.required(), Ty::Enum(_))) else { return Ok(exprs) };
+    let ty = exprs[of].ty.required().clone();
+    for index in 0..exprs.len() {
+        if matches!(exprs[index].kind, ExprKind::Literal(Literal::String(_))) && exprs[index].ty == Ty::String {
+            match adapt(exprs[index].clone(), &ty) {
+                Ok(value) => exprs[index] = value,
+                Err(_) => return Err((of, index, exprs)),
+            }
+        }
+    }
+    Ok(exprs)
 }
 
 fn common_of(exprs: &[Expr], among: &[usize]) -> Result<Ty, (usize, usize)> {

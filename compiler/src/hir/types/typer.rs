@@ -136,6 +136,12 @@ pub fn help(typed: &Expr, to: &Ty) -> Option<String> {
             Some("write a duration without quotes: `10s`, `1h30m`".to_owned())
         }
         (ExprKind::Literal(Literal::Int(_)), Ty::Duration) => Some(format!("say the unit: `{text}s`, `{text}ms`, `{text}m`")),
+        (ExprKind::Literal(Literal::String(text)), Ty::Enum(of)) => {
+            let near = crate::diagnostics::did_you_mean(text, of.values.iter().map(String::as_str));
+            let near = near.map(|near| format!("did you mean \"{near}\"? ")).unwrap_or_default();
+            let values: Vec<String> = of.values.iter().take(20).map(|value| format!("\"{value}\"")).collect();
+            Some(format!("{near}values of {}: {}", of.name, values.join(", ")))
+        }
         (ExprKind::Literal(_), Ty::String) => Some(format!("write it in quotes: `\"{text}\"`")),
         (ExprKind::Literal(Literal::String(_)), to) if to.is_numeric() || *to == Ty::Bool => {
             let plain = text.parse::<f64>().is_ok() || matches!(text, "true" | "false");

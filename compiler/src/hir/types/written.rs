@@ -53,7 +53,8 @@ impl<'a> Context<'a> {
                     Ty::Error
                 } else {
                     let records: Vec<&str> = self.items.records.iter().map(|entry| entry.node.name.text.as_str()).collect();
-                    let candidates: Vec<&str> = records.into_iter().chain(BUILT_IN.iter().copied()).collect();
+                    let enums = self.items.enums.iter().map(|entry| entry.node.name.text.as_str());
+                    let candidates: Vec<&str> = records.into_iter().chain(enums).chain(BUILT_IN.iter().copied()).collect();
                     let diagnostic =
                         match common_alias(&name.text) {
                             Some(alias) => names::unknown_type(name, &[])

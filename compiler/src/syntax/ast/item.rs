@@ -19,6 +19,7 @@ pub enum ItemKind {
     Use(Use),
     Param(Param),
     Record(Record),
+    Enum(Enum),
     Function(Function),
     Source(Source),
     Stream(Stream),
@@ -85,6 +86,14 @@ pub struct Param {
 pub struct Record {
     pub name: Name,
     pub columns: Vec<Column>,
+}
+
+/// `enum Status { open, "in transit" }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enum {
+    pub name: Name,
+    /// As they stand in the data.
+    pub values: Vec<Name>,
 }
 
 /// `fn euros(usd: decimal(23, 3)): decimal(24, 3) = usd * 0.908d`

@@ -25,6 +25,7 @@ impl Builder<'_> {
                 Rule::use_path => self.use_path(pair)?,
                 Rule::param => ItemKind::Param(self.param(pair, span)),
                 Rule::record => ItemKind::Record(self.record(pair, span)),
+                Rule::enumeration => ItemKind::Enum(self.enumeration(pair, span)),
                 Rule::function => ItemKind::Function(self.function(pair, span)),
                 Rule::source => self.source(pair, span),
                 Rule::stream => ItemKind::Stream(self.stream(pair, span)),
@@ -95,6 +96,41 @@ impl Builder<'_> {
             }
         }
         record
+    }
+
+    fn enumeration(&mut self, pair: Pair<'_, Rule>, span: Span) -> Enum {
+        let mut enumeration = Enum { name: no_name(span), values: Vec::new() };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::def_name => enumeration.name = self.name(&inner),
+                Rule::equals_before_block => {
+                    let span = self.span(&inner);
+                    self.report(errors::equals_before_block(span));
+                }
+                Rule::enum_block => {
+                    for value in inner.into_inner() {
+                        match value.as_rule() {
+                            Rule::enum_value => enumeration.values.extend(self.enum_value(value)),
+                            Rule::separator => self.separator(&value),
+                            Rule::bad_entry => self.bad_entry(value, Rule::enum_value_only, &mut |builder, value| {
+                                enumeration.values.extend(builder.enum_value(value));
+                            }),
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        enumeration
+    }
+
+    fn enum_value(&mut self, pair: Pair<'_, Rule>) -> Option<Name> {
+        let inner = pair.into_inner().next()?;
+        Some(match inner.as_rule() {
+            Rule::string => Name { text: self.string_text(&inner), span: self.span(&inner) },
+            _ => self.name(&inner),
+        })
     }
 
     fn record_block(&mut self, pair: Pair<'_, Rule>) -> Vec<Column> {

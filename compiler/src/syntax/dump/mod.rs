@@ -66,6 +66,10 @@ impl Out {
                 self.line(format!("record {}", name(&record.name)));
                 self.inside(|out| record.columns.iter().for_each(|column| out.column(column)));
             }
+            ItemKind::Enum(of) => {
+                let values: Vec<String> = of.values.iter().map(|value| format!("{:?}", value.text)).collect();
+                self.line(format!("enum {} {}", name(&of.name), values.join(", ")));
+            }
             ItemKind::Function(function) => {
                 let params: Vec<String> =
                     function.params.iter().map(|(param, of)| format!("{}: {}", name(param), ty(of))).collect();

@@ -41,7 +41,9 @@ fn compare(a: &Literal, b: &Literal) -> Option<Ordering> {
 
 /// `left op right`, neither of them null.
 pub fn binary(op: BinaryOp, left: (&Literal, &Ty), right: (&Literal, &Ty), ty: &Ty) -> Option<Literal> {
-    let same_type = left.1.required() == right.1.required();
+    // Values of an enum are sorted as they are written, not by their names.
+    let by_name = !matches!(left.1.required(), Ty::Enum(_)) || matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
+    let same_type = by_name && left.1.required() == right.1.required();
     let decided = |test: fn(Ordering) -> bool| {
         let order = if same_type { compare(left.0, right.0) } else { None };
         order.map(|order| Literal::Bool(test(order)))

@@ -1,0 +1,188 @@
+//! The reference is true: every ```flow block of the pages compiles, and the page of functions is made from their
+//! descriptors (`UPDATE_DOCS=1` writes it).
+//!
+//! A block of items is completed by what it does not define itself, see `PRELUDE`. A block of operators, lines that begin
+//! with `|`, is one of examples that have no stream in common: each has to parse.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use millstream_compiler::diagnostics::Severity;
+use millstream_compiler::diagnostics::render::{Style, render_all};
+use millstream_compiler::session::{Loader, Session};
+use millstream_compiler::source::FileId;
+use millstream_compiler::syntax;
+use millstream_runtime::aggregates::AGGREGATES;
+use millstream_runtime::functions::FUNCTIONS;
+
+const PRELUDE: &[(&str, &str)] = &[
+    (
+        "Order",
+        "record Order { id: int64, customer: string, currency: string, amount: decimal(10, 2), quantity: int32, note: string?, \
+         placed_at: timestamp, words: list<string>, labels: map<string, string> }",
+    ),
+    ("orders", "source orders: Order from file { path: \"orders.jsonl\", format: json } watermark placed_at - 5s"),
+    ("payments", "source payments: Payment from file { path: \"payments.jsonl\", format: json } watermark paid_at - 5s"),
+    ("Payment", "record Payment { id: int64, order_id: int64, amount: decimal(10, 2), paid_at: timestamp }"),
+    ("Flight", "record Flight { carrier: string, origin: string, dep_delay: int32?, time_hour: timestamp }"),
+    ("flights", "source flights: Flight from file { path: \"flights.csv\", format: csv } watermark time_hour - 1d"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The README and all pages below `docs`.
+fn pages() -> Vec<PathBuf> {
+    let mut found = vec![root().join("README.md")];
+    let mut open = vec![root().join("docs")];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The flow blocks of a page, with the lines on which they begin.
+fn blocks(page: &Path) -> Vec<(usize, String)> {
+    let text = std::fs::read_to_string(page).expect("a page");
+    let mut found = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for (number, line) in text.lines().enumerate() {
+        match &mut open {
+            Some(_) if line.trim() == "```" => found.extend(open.take()),
+            Some((_, block)) => {
+                block.push_str(line);
+                block.push('\n');
+            }
+            None if line.trim() == "```flow" => open = Some((number + 2, String::new())),
+            None => {}
+        }
+    }
+    found
+}
+
+struct Text(String);
+
+impl Loader for Text {
+    fn load(&self, path: &str) -> Result<Vec<u8>, String> {
+        // What a block takes by `use` is not at hand.
+        let text = if path == "page.flow" { self.0.as_str() } else { "" };
+        Ok(text.as_bytes().to_vec())
+    }
+}
+
+/// What is wrong with a block of items.
+fn check_items(block: &str) -> String {
+    let defines = |name: &str| {
+        block.lines().any(|line| {
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+            matches!(words.next(), Some("record" | "enum" | "source" | "lookup" | "stream")) && words.next() == Some(name)
+        })
+    };
+    let needs = |name: &str| block.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+    let mut text = block.to_owned();
+    // Last first: a source brings its record.
+    for (name, definition) in PRELUDE.iter().rev() {
+        let source_needs =
+            PRELUDE.iter().any(|(other, source)| needs(other) && !defines(other) && source.contains(&format!(": {name} from")));
+        if !defines(name) && (needs(name) || source_needs) {
+            let _ = writeln!(text, "\n{definition}");
+        }
+    }
+    let session = Session::open("page.flow", &Text(text)).expect("the text is there");
+    let errors: Vec<_> = session.diagnostics().iter().filter(|found| found.severity == Severity::Error).cloned().collect();
+    render_all(&errors, session.sources(), Style::Plain)
+}
+
+/// What is wrong with a block of operators.
+fn check_operators(block: &str) -> String {
+    let mut examples: Vec<String> = Vec::new();
+    for line in block.lines().filter(|line| !line.trim().is_empty()) {
+        match examples.last_mut() {
+            Some(example) if !line.starts_with('|') => {
+                example.push('\n');
+                example.push_str(line);
+            }
+            _ => examples.push(line.to_owned()),
+        }
+    }
+    let mut wrong = String::new();
+    for example in examples {
+        let text = format!("stream example = input {example}\n");
+        for found in syntax::parse(FileId(0), &text).diagnostics.into_sorted() {
+            let _ = writeln!(wrong, "{example}\n    {}: {}", found.code.0, found.title);
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_block_compiles() {
+    let mut wrong = String::new();
+    let mut count = 0;
+    for page in pages() {
+        for (line, block) in blocks(&page) {
+            count += 1;
+            let problem = if block.trim_start().starts_with('|') { check_operators(&block) } else { check_items(&block) };
+            if !problem.is_empty() {
+                let _ = writeln!(wrong, "{}:{line}\n{problem}", page.display());
+            }
+        }
+    }
+    assert!(count >= 4, "the pages have examples");
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// All functions and aggregates, by category.
+fn functions() -> String {
+    let mut out = String::from(
+        "# Functions\n\nMade from the descriptors of the functions; `millstream functions NAME` shows the same. Every example is a test. Unless \
+         something else is said, a null argument makes the result null. `T` and `U` stand for any type, `N` for any number, `I` for any \
+         integer, `O` for any type that has an order; `name?` may be left out.\n",
+    );
+    let mut categories: Vec<&str> = Vec::new();
+    for function in FUNCTIONS {
+        if !categories.contains(&function.category) {
+            categories.push(function.category);
+        }
+    }
+    for category in categories {
+        let _ = writeln!(out, "\n## {category}");
+        let mut list: Vec<_> = FUNCTIONS.iter().filter(|function| function.category == category).collect();
+        list.sort_by_key(|function| function.name);
+        for function in list {
+            let fails = if function.fallible { " Where it has no value, the row is an error of evaluation." } else { "" };
+            let _ = write!(out, "\n### {}\n\n`{}`\n\n{}{fails}\n", function.name, function.signature, function.doc);
+            if !function.examples.is_empty() {
+                out.push('\n');
+            }
+            for (expression, value) in function.examples {
+                let _ = writeln!(out, "- `` {expression} `` is `` {value} ``");
+            }
+        }
+    }
+    out.push_str("\n## aggregates\n\nIn the block of `aggregate`; each also with `distinct` and `where`.\n");
+    for aggregate in AGGREGATES {
+        let _ = write!(out, "\n### {}\n\n`{}`\n\n{}\n", aggregate.name, aggregate.signature, aggregate.doc);
+    }
+    out
+}
+
+#[test]
+fn the_page_of_functions_is_fresh() {
+    let path = root().join("docs/language/functions.md");
+    let now = functions();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &now).expect("the page can be written");
+    }
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(now == before, "docs/language/functions.md is not what the functions say; UPDATE_DOCS=1 writes it anew");
+}
