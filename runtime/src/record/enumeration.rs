@@ -63,7 +63,7 @@ macro_rules! flow_enum {
 
         const _: () = {
             use $crate::record::enumeration;
-            use $crate::record::{Cell, CellWriter, FieldError, Value};
+            use $crate::record::{CellWriter, FieldError, Value};
             use $crate::value::{EvalError, Str};
 
             impl $enum {

@@ -1,6 +1,7 @@
 //! What this job is given when it starts.
 
 use millstream::codegen::*;
+use crate::types;
 
 /// The flags of this job.
 pub const SPECS: &[ParamSpec] = &[
