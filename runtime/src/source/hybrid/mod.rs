@@ -22,6 +22,8 @@ mod split;
 mod stages;
 mod summary;
 mod switch;
+#[cfg(test)]
+mod tests;
 
 pub use enumerator::HybridEnumerator;
 pub use reader::HybridReader;
