@@ -1,18 +1,25 @@
-//! Development commands: `cargo xtask bench`.
+//! Development commands: `cargo xtask bench`, `cargo xtask soak`.
 
 mod bench;
+mod soak;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask bench [--events N] [--runs N] [--queries q0,q1,..] [--inputs generator,json]
 
 Runs Nexmark queries from the in-process generator and from a JSON file, each beside a hand-written loop that does the
-same work, and prints events per second, CPU seconds per million events and peak memory (medians of the runs).";
+same work, and prints events per second, CPU seconds per million events and peak memory (medians of the runs).
+
+usage: cargo xtask soak hybrid [--cycles N] [--seed N]
+
+Kills a pipeline with a hybrid source N times (200) at random moments, in its stages and between them, and starts it again;
+every row must be committed once.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let result = match args.first().map(String::as_str) {
         Some("bench") => bench::run(&args[1..]),
+        Some("soak") => soak::run(&args[1..]),
         // What `bench` starts as a process of its own, to be measured like the pipelines.
         Some("handwritten") => bench::handwritten::run(&args[1..]),
         _ => Err(USAGE.to_string()),

@@ -108,6 +108,30 @@ fn flight_delays() {
     }
 }
 
+/// The archive, then the inbox without the days that both have.
+#[test]
+fn hybrid() {
+    let example = support::root().join("examples/hybrid");
+    let folder = support::fresh_folder("hybrid");
+    let binary = support::build(&example.join("hybrid.flow"), &folder);
+    let columns: compare::Columns = [("day", "TIMESTAMP"), ("flights", "BIGINT"), ("worst", "BIGINT")]
+        .map(|(name, ty)| (name.to_string(), ty.to_string()))
+        .into();
+    let rows = compare::read(&example.join("expected/days.jsonl"), &columns);
+    std::os::unix::fs::symlink(example.join("data"), folder.join("data")).expect("a link to the data");
+    for parallelism in ["1", "2", "3"] {
+        let output = Command::new(&binary)
+            .args(["--parallelism", parallelism])
+            .current_dir(&folder)
+            .output()
+            .expect("the pipeline starts");
+        let what = format!("hybrid at parallelism {parallelism}");
+        support::assert_success(&output, &what);
+        compare::assert_same(&compare::read(&folder.join("out/days"), &columns), &rows, &what);
+        std::fs::remove_dir_all(folder.join("out")).expect("the output can be removed");
+    }
+}
+
 /// The words of two sonnets, counted here by other means.
 #[test]
 fn word_count() {

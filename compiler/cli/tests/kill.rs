@@ -6,19 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use support::Random;
 use support::compare::{self, Columns, Rows};
-
-/// A small generator of pseudo-random numbers (xorshift), so that a failing run can be repeated by its seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
 
 struct Job {
     binary: PathBuf,

@@ -86,7 +86,8 @@ pub fn assert_same(actual: &Rows, expected: &Rows, what: &str) {
     );
 }
 
-fn normal_row(row: &Value, columns: &Columns, file: &Path) -> String {
+/// A row as text, with its values in one form.
+pub fn normal_row(row: &Value, columns: &Columns, file: &Path) -> String {
     let values: Vec<String> = columns
         .iter()
         .map(|(name, ty)| {

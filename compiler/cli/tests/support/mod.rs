@@ -56,3 +56,16 @@ pub fn assert_success(output: &Output, what: &str) {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+/// A small generator of pseudo-random numbers (xorshift), so that a failing run can be repeated by its seed.
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number below the limit.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}

@@ -1,0 +1,224 @@
+//! SIGKILL at random moments of a source with many short stages: in each stage and between them. What is committed in the end
+//! equals what the files say, computed here.
+//!
+//! `MILLSTREAM_CYCLES` says how often (20 without it; `cargo xtask soak hybrid` runs 200), `MILLSTREAM_SEED` which moments.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::Random;
+use support::compare::{self, Columns, Rows};
+
+const STAGES: [&str; 5] = ["january", "february", "march", "april", "may"];
+/// Rows that are new in a stage; the first quarter as many of the stage before lie in its files once more.
+const NEW: i64 = 1200;
+const OVERLAP: i64 = NEW / 4;
+
+struct Soak {
+    binary: PathBuf,
+    folder: PathBuf,
+}
+
+impl Soak {
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Writes the files of one stage: two, with every other row.
+    fn write(&self, stage: usize) {
+        let folder = self.data().join(STAGES[stage]);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let first = i64::try_from(stage).expect("few stages") * NEW;
+        let mut texts = [String::new(), String::new()];
+        for id in (first - OVERLAP).max(0)..first + NEW {
+            texts[usize::try_from(id % 2).expect("zero or one")].push_str(&format!("{{\"id\":{id},\"at\":\"{}\"}}\n", time(id)));
+        }
+        for (number, text) in texts.iter().enumerate() {
+            std::fs::write(folder.join(format!("part-{number}.jsonl")), text).expect("a file");
+        }
+    }
+
+    fn start(&self, parallelism: u64) -> Child {
+        Command::new(&self.binary)
+            .args(["--parallelism", &parallelism.to_string(), "--checkpoint-interval", "20ms", "--checkpoint-dir"])
+            .arg(self.folder.join("checkpoints"))
+            .arg("--data")
+            .arg(self.data())
+            .arg("--out")
+            .arg(self.folder.join("out"))
+            .current_dir(&self.folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the pipeline starts")
+    }
+
+    fn rows(&self) -> Rows {
+        read(&self.folder.join("out/rows"), &[("id", "BIGINT")])
+    }
+
+    /// Rows and the windows over them: an event time that ran ahead at a switch would have left rows out of these.
+    fn check(&self, what: &str) {
+        compare::assert_same(&self.rows(), &expected_rows(), what);
+        let minutes = read(&self.folder.join("out/minutes"), &[("minute", "TIMESTAMP"), ("rows", "BIGINT"), ("sum", "BIGINT")]);
+        compare::assert_same(&minutes, &expected_minutes(), what);
+    }
+
+    fn clear(&self) {
+        for folder in ["out", "checkpoints"] {
+            let folder = self.folder.join(folder);
+            if folder.exists() {
+                std::fs::remove_dir_all(folder).expect("the output of the run before can be removed");
+            }
+        }
+        (0..STAGES.len()).for_each(|stage| self.write(stage));
+    }
+}
+
+fn read(folder: &Path, columns: &[(&str, &str)]) -> Rows {
+    let columns: Columns = columns.iter().map(|(name, ty)| (name.to_string(), ty.to_string())).collect();
+    if folder.exists() { compare::read(folder, &columns) } else { Rows::new() }
+}
+
+/// One row a second.
+fn time(id: i64) -> String {
+    format!("2026-01-{:02}T{:02}:{:02}:{:02}Z", 1 + id / 86_400, id / 3600 % 24, id / 60 % 60, id % 60)
+}
+
+fn all_ids() -> std::ops::Range<i64> {
+    0..NEW * i64::try_from(STAGES.len()).expect("few stages")
+}
+
+fn expected_rows() -> Rows {
+    all_ids().map(|id| (id.to_string(), 1)).collect()
+}
+
+fn expected_minutes() -> Rows {
+    let mut minutes = BTreeMap::<i64, (i64, i64)>::new();
+    for id in all_ids() {
+        let minute = minutes.entry(id / 60 * 60).or_default();
+        *minute = (minute.0 + 1, minute.1 + id);
+    }
+    let columns: Columns = [("minute", "TIMESTAMP"), ("rows", "BIGINT"), ("sum", "BIGINT")]
+        .map(|(name, ty)| (name.to_string(), ty.to_string()))
+        .into();
+    let lines = minutes.iter().map(|(start, (rows, sum))| {
+        let row = serde_json::json!({ "minute": time(*start), "rows": rows, "sum": sum });
+        (compare::normal_row(&row, &columns, Path::new("expected")), 1)
+    });
+    lines.collect()
+}
+
+/// The stage whose rows were seen last: that far a checkpoint is complete.
+fn stage_seen(rows: &Rows) -> usize {
+    let last = rows.keys().filter_map(|row| row.parse::<i64>().ok()).max();
+    last.map_or(0, |last| usize::try_from(last / NEW).unwrap_or(0))
+}
+
+#[test]
+fn killed_in_every_stage_and_between_them_commits_every_row_once() {
+    let cycles = std::env::var("MILLSTREAM_CYCLES").ok().and_then(|text| text.parse().ok()).unwrap_or(20_usize);
+    let seed = std::env::var("MILLSTREAM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0x5EED_u64);
+    let folder = support::fresh_folder("hybrid-kill");
+    let flow = folder.join("soak.flow");
+    std::fs::write(&flow, FLOW).expect("the pipeline can be written");
+    let soak = Soak { binary: support::build(&flow, &folder), folder: folder.clone() };
+
+    soak.clear();
+    let started = Instant::now();
+    let output = soak.start(2).wait_with_output().expect("the pipeline ends");
+    support::assert_success(&output, "the undisturbed run");
+    let undisturbed = started.elapsed();
+    soak.check("the undisturbed run");
+
+    let mut random = Random(seed | 1);
+    let (mut kills, mut runs, mut deleted) = (0, 0, 0);
+    let mut seen_at_kills = [0; STAGES.len()];
+    soak.clear();
+    while kills < cycles {
+        let mut child = soak.start(1 + random.below(3));
+        let moment = Duration::from_micros(random.below(undisturbed.as_micros() as u64 * 5 / 4));
+        let begun = Instant::now();
+        let status = loop {
+            match child.try_wait().expect("the state of the process") {
+                Some(status) => break Some(status),
+                None if begun.elapsed() >= moment => break None,
+                None => std::thread::sleep(Duration::from_micros(200)),
+            }
+        };
+        let what = format!("run {runs}, after {kills} kills, seed {seed}");
+        match status {
+            Some(status) => {
+                let output = child.wait_with_output().expect("what it said");
+                assert!(status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
+                soak.check(&what);
+                runs += 1;
+                soak.clear();
+                continue;
+            }
+            None => {
+                child.kill().expect("SIGKILL can be sent");
+                child.wait().expect("the killed process is reaped");
+            }
+        }
+        kills += 1;
+        let rows = soak.rows();
+        for (row, times) in &rows {
+            assert_eq!(*times, 1, "{what}: the row {row} is there {times} times");
+        }
+        let stage = stage_seen(&rows);
+        seen_at_kills[stage] += 1;
+        // Files of stages that have ended are not needed any more: not even to start again.
+        if random.below(2) == 0 {
+            for ended in &STAGES[..stage] {
+                let files = soak.data().join(ended);
+                if files.exists() {
+                    std::fs::remove_dir_all(files).expect("the files can be removed");
+                    deleted += 1;
+                }
+            }
+        }
+    }
+    let output = soak.start(2).wait_with_output().expect("the pipeline ends");
+    let what = format!("the last run, after {kills} kills, seed {seed}");
+    support::assert_success(&output, &what);
+    soak.check(&what);
+    println!(
+        "{kills} kills (seed {seed}) in {} runs of {} rows and {} stages, an undisturbed run takes {} ms: every row once.\n\
+         Committed when killed, by stage: {}. Folders of ended stages deleted between kill and restart: {deleted}.",
+        runs + 1,
+        all_ids().end,
+        STAGES.len(),
+        undisturbed.as_millis(),
+        STAGES.iter().zip(seen_at_kills).map(|(stage, kills)| format!("{stage} {kills}")).collect::<Vec<_>>().join(", "),
+    );
+}
+
+const FLOW: &str = r#"
+/// Five months, one after the other, each with files that begin before the month does.
+job soak {}
+
+param data: string
+param out: string
+
+record Row { id: int64, at: timestamp }
+
+source rows: Row from hybrid {
+    january = file { path: f"{data}/january/*.jsonl", rate: 15_000 }
+    february = file { path: f"{data}/february/*.jsonl", rate: 15_000, since: january.max(at) + 1s }
+    march = file { path: f"{data}/march/*.jsonl", rate: 15_000, since: february.max(at) + 1s }
+    april = file { path: f"{data}/april/*.jsonl", rate: 15_000, since: march.max(at) + 1s }
+    may = file { path: f"{data}/may/*.jsonl", rate: 15_000, since: april.max(at) + 1s }
+} watermark at
+
+stream minutes =
+    rows
+    | aggregate over tumbling(1m) { minute: window.start, rows: count(), sum: sum(id) }
+
+sink rows | select { id } into file { path: f"{out}/rows", format: json, existing: replace }
+sink minutes into file { path: f"{out}/minutes", format: json, existing: replace }
+"#;
