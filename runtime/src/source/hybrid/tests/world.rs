@@ -66,6 +66,8 @@ impl SourceOutput<u64> for Out {
         self.active.retain(|active| active != split);
     }
 
+    fn bytes_read(&mut self, _bytes: u64) {}
+
     fn send_event(&mut self, event: Vec<u8>) {
         self.events.push(event);
     }
