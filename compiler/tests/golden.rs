@@ -30,6 +30,7 @@ cases! {
     nested_records
     physical
     ranking
+    sinks
     two_streams
     windows
 }

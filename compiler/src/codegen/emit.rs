@@ -75,12 +75,18 @@ fn emit_here(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) 
 
 /// What the connectors of a job need beyond the runtime.
 fn features(job: &JobGraph) -> BTreeSet<&'static str> {
-    let connector = |id| match &job.vertex(id).operation {
-        Operation::Source(source) => Some(source.connector.as_str()),
-        Operation::Sink(sink) => Some(sink.connector.as_str()),
-        _ => None,
-    };
-    job.topological().into_iter().filter_map(connector).filter_map(|name| connectors::find(name)?.feature).collect()
+    let mut names = BTreeSet::new();
+    for id in job.topological() {
+        match &job.vertex(id).operation {
+            Operation::Source(source) => {
+                names.insert(source.connector.as_str());
+                names.extend(source.stages.iter().map(|stage| stage.connector.as_str()));
+            }
+            Operation::Sink(sink) => drop(names.insert(sink.connector.as_str())),
+            _ => {}
+        }
+    }
+    names.into_iter().filter_map(|name| connectors::find(name)?.feature).collect()
 }
 
 fn header(options: &EmitOptions) -> String {

@@ -117,3 +117,22 @@ pub fn format_of<F: crate::formats::Format>(options: &crate::options::Options) -
     let (_, own) = options.block("format")?.unwrap_or_default();
     F::from_options(&own)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::CONNECTORS;
+
+    #[test]
+    fn every_option_of_a_sink_is_in_the_manual() {
+        let manual = include_str!("../../../docs/sinks.md");
+        for connector in CONNECTORS {
+            let Some(sink) = &connector.sink else { continue };
+            for option in sink.options {
+                let default = if option.default.is_empty() { String::new() } else { format!("`{}` ", option.default) };
+                let line = format!("| `{}` | {default}|", option.name);
+                assert!(manual.contains(&line), "{}: no line `{line} ..`", connector.name);
+            }
+            assert!(manual.contains(&format!("| `{}` |", connector.name)), "{} is not listed", connector.name);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The sink `http`: a service that refuses, hesitates, is away; a job that is killed. Every row arrives at least once.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use super::{Job, Kill, number, stderr, support};
+
+static JOB: LazyLock<Job> = LazyLock::new(|| {
+    let sink = "http { url: $ROWS_URL, authorization: $ROWS_TOKEN, format: json, batch: 100, timeout: 500ms, flush_after: 50ms }";
+    Job::build("to_http", sink, 5000)
+});
+
+/// What the service does with a request that it does not take.
+enum Act {
+    Answer(&'static str),
+    Hang,
+}
+
+#[derive(Default)]
+struct State {
+    script: VecDeque<Act>,
+    /// After so many requests everything is refused.
+    broken_after: Option<usize>,
+    requests: usize,
+    taken: Vec<u64>,
+}
+
+struct Service {
+    url: String,
+    state: Arc<Mutex<State>>,
+}
+
+impl Service {
+    fn start(script: Vec<Act>, broken_after: Option<usize>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/rows", listener.local_addr().unwrap());
+        let state = Arc::new(Mutex::new(State { script: script.into(), broken_after, ..State::default() }));
+        let shared = state.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let state = shared.clone();
+                std::thread::spawn(move || serve(&stream, &state));
+            }
+        });
+        Service { url, state }
+    }
+
+    fn taken(&self) -> Vec<u64> {
+        self.state.lock().unwrap().taken.clone()
+    }
+
+    fn assert_all_arrived(&self, what: &str) {
+        let taken: BTreeSet<u64> = self.taken().into_iter().collect();
+        assert!(taken.iter().copied().eq(0..JOB.rows), "{what}: {} of {} rows", taken.len(), JOB.rows);
+    }
+}
+
+fn serve(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
+    let (mut input, mut output) = (BufReader::new(stream), stream);
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if input.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let head = head.to_lowercase();
+        let length = head.split("content-length: ").nth(1)?.lines().next()?.trim().parse().ok()?;
+        let mut body = vec![0; length];
+        input.read_exact(&mut body).ok()?;
+        let answer = {
+            let mut state = state.lock().unwrap();
+            state.requests += 1;
+            if state.broken_after.is_some_and(|most| state.requests > most) {
+                Some(Act::Answer("400 Bad Request"))
+            } else {
+                let act = state.script.pop_front();
+                if act.is_none() {
+                    assert!(head.contains("authorization: bearer t\r\n"), "{head}");
+                    state.taken.extend(String::from_utf8(body).unwrap().lines().map(number));
+                }
+                act
+            }
+        };
+        let answer = match answer {
+            None => "HTTP/1.1 204 No Content\r\n\r\n".to_owned(),
+            Some(Act::Answer(status)) => format!("HTTP/1.1 {status}\r\ncontent-length: 14\r\n\r\nno such column"),
+            Some(Act::Hang) => {
+                std::thread::sleep(Duration::from_secs(1));
+                return None;
+            }
+        };
+        output.write_all(answer.as_bytes()).ok()?;
+    }
+}
+
+fn command(service: &Service, args: &[&str]) -> std::process::Command {
+    let mut command = JOB.command(args);
+    command.env("ROWS_URL", &service.url).env("ROWS_TOKEN", "Bearer t");
+    command
+}
+
+#[test]
+fn a_service_that_is_busy_or_slow_gets_every_row() {
+    let service = Service::start(
+        vec![
+            Act::Answer("503 Service Unavailable"),
+            Act::Hang,
+            Act::Answer("429 Too Many Requests\r\nretry-after: 1"),
+            Act::Answer("500 Internal Server Error"),
+        ],
+        None,
+    );
+    let output = command(&service, &[]).output().unwrap();
+    support::assert_success(&output, "a busy service");
+    service.assert_all_arrived("a busy service");
+    assert!(stderr(&output).contains("rows are sent again: POST http://127.0.0.1:"), "{}", stderr(&output));
+}
+
+/// C66: the service refuses in the middle of the run. Nothing is skipped when it takes rows again.
+#[test]
+fn a_refusal_ends_the_job_and_the_next_start_skips_nothing() {
+    let checkpoints = JOB.folder.join("refused-checkpoints");
+    let args = ["--rate", "4000", "--checkpoint-interval", "50ms", "--checkpoint-dir", checkpoints.to_str().unwrap()];
+    let service = Service::start(Vec::new(), Some(12));
+    let output = command(&service, &args).output().unwrap();
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("/rows: 400 Bad Request: no such column"), "{message}");
+    let before = service.taken().len();
+    assert!(before > 0 && before < 5000, "{before}");
+    service.state.lock().unwrap().broken_after = None;
+    let output = command(&service, &args).output().unwrap();
+    support::assert_success(&output, "once it takes rows again");
+    assert!(stderr(&output).contains("resuming from checkpoint"), "{}", stderr(&output));
+    service.assert_all_arrived("after a refusal");
+}
+
+#[test]
+fn a_job_that_is_killed_sends_every_row_at_least_once() {
+    let checkpoints = JOB.folder.join("killed-checkpoints");
+    let args = ["--rate", "4000", "--checkpoint-interval", "50ms", "--checkpoint-dir", checkpoints.to_str().unwrap()];
+    let service = Service::start(Vec::new(), None);
+    for millis in [300, 450, 200] {
+        let mut child = Kill(command(&service, &args).spawn().unwrap());
+        std::thread::sleep(Duration::from_millis(millis));
+        child.0.kill().unwrap();
+    }
+    support::assert_success(&command(&service, &args).output().unwrap(), "after three kills");
+    service.assert_all_arrived("after three kills");
+    let twice = service.taken().len() as u64 - JOB.rows;
+    assert!(twice < 3 * 1000, "{twice} rows came again: it began anew instead of resuming");
+}
+
+#[test]
+fn an_address_that_is_none_and_a_service_that_is_away_are_said() {
+    let mut nowhere = JOB.command(&[]);
+    let output = nowhere.env("ROWS_URL", "ftp://x").env("ROWS_TOKEN", "").output().unwrap();
+    assert!(
+        stderr(&output).contains("takes an address such as `https://example.com/rows`, not `ftp://x`"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(output.status.code(), Some(1));
+}
