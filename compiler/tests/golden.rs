@@ -26,6 +26,7 @@ cases! {
     error_streams
     filters_move
     final_table hybrid
+    joins
     late_rows
     nested_records
     physical

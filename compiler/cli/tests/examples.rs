@@ -14,7 +14,11 @@ fn nexmark(query: &str, folder: &str, check: impl Fn(&Path, &str)) {
     let binary = support::build(&example.join(format!("{query}.flow")), &folder);
     for parallelism in ["1", "2", "4"] {
         let out = folder.join(format!("out-{parallelism}"));
-        let output = Command::new(&binary)
+        let mut command = Command::new(&binary);
+        if query == "q13" {
+            command.arg("--side").arg(example.join("data/side_input.csv.gz"));
+        }
+        let output = command
             .args(["--parallelism", parallelism, "--events"])
             .arg(example.join("data/events.jsonl.gz"))
             .arg("--out")
@@ -47,7 +51,7 @@ macro_rules! nexmark_queries {
     };
 }
 
-nexmark_queries! { q0 q1 q2 q5 q10 q11 q14 q15 q16 q17 q18 q19 q21 q22 }
+nexmark_queries! { q0 q1 q2 q3 q5 q8 q10 q11 q13 q14 q15 q16 q17 q18 q19 q20 q21 q22 q23 }
 
 /// By the clock on the wall, so only the totals are fixed: every bid is in one window.
 #[test]

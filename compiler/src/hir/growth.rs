@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use millstream_runtime::connectors;
-use millstream_runtime::graph::{Combine, ConnectorOption, Expr, ExprKind, Literal, Operation, OptionValue, SourceOperation, Ty};
+use millstream_runtime::graph::{
+    Combine, ConnectorOption, Expr, ExprKind, JoinHow, Literal, Operation, OptionValue, SourceOperation, Ty,
+};
 
 use super::errors::tables;
 use super::program::{Node, NodeId};
@@ -36,6 +38,7 @@ pub fn keeps_keys(operation: &Operation) -> bool {
     match operation {
         Operation::Aggregate(aggregate) => aggregate.window.is_none(),
         Operation::Top(top) => top.window.is_none(),
+        Operation::Join(join) => join.how == JoinHow::Unbounded,
         Operation::Dedup(_) | Operation::Combine(_) => true,
         _ => false,
     }
@@ -71,6 +74,9 @@ fn keeps(operation: &Operation) -> Option<(&'static str, String)> {
         }
         Operation::Dedup(dedup) if dedup.within.is_none() => Some(("dedup", keys(dedup.keys.iter().collect())?)),
         Operation::Top(top) if top.window.is_none() => Some(("top", keys(top.keys.iter().collect())?)),
+        Operation::Join(join) if join.how == JoinHow::Unbounded => {
+            Some((join.kind.words(), "every row of both sides".to_owned()))
+        }
         Operation::Combine(combine) => {
             let word = match combine.how {
                 Combine::Distinct => "distinct",

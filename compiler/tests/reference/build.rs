@@ -2,8 +2,9 @@
 
 use millstream_runtime::graph::{
     AggregateCall, AggregateOperation, BinaryOp, Changelog, DedupOperation, Emit, ErrorPolicy, Exchange, Expr, ExprKind, Field,
-    Hints, JobEdge, JobGraph, JobSettings, JobVertex, Keep, Literal, Operation, Origin, Port, RestartSettings, Schema,
-    SinkOperation, SourceOperation, StreamType, Ty, VertexId, Window, WindowTime,
+    Hints, JobEdge, JobGraph, JobSettings, JobVertex, JoinColumn, JoinColumnOf, JoinHow, JoinKey, JoinKind, JoinOperation, Keep,
+    Literal, Operation, Origin, Port, RestartSettings, Schema, Side, SinkOperation, SourceOperation, StreamType, Ty, VertexId,
+    Window, WindowTime,
 };
 
 pub fn graph() -> JobGraph {
@@ -177,6 +178,42 @@ impl Builder {
         let id = self.add(Operation::Union, schema, Changelog::Append);
         for input in inputs {
             self.graph.connect(*input, id, JobEdge { exchange: Exchange::Forward, port: Port::Main, input: 0 });
+        }
+        id
+    }
+
+    /// Rows with equal keys for which the condition, over the columns of both, is true. Columns of the right side whose
+    /// names are taken get others.
+    pub fn join(
+        &mut self,
+        kind: JoinKind,
+        left: VertexId,
+        right: VertexId,
+        keys: (Expr, Expr),
+        condition: impl FnOnce(&Schema) -> Option<Expr>,
+    ) -> VertexId {
+        let of = |side, name: &str| JoinColumnOf::Side(side, name.to_owned());
+        let mut pair = self.rows(left);
+        let name = |field: &Field| field.name.clone();
+        let mut columns: Vec<JoinColumn> =
+            pair.fields.iter().map(|field| JoinColumn { name: name(field), of: of(Side::Left, &field.name) }).collect();
+        for field in self.rows(right).fields {
+            let mut taken = field.name.clone();
+            while pair.field(&taken).is_some() {
+                taken.insert_str(0, "r.");
+            }
+            columns.push(JoinColumn { name: taken.clone(), of: of(Side::Right, &field.name) });
+            pair.fields.push(Field::new(taken, field.ty));
+        }
+        let condition = condition(&pair);
+        let schema = if kind.pairs() { Schema::anonymous(pair.fields) } else { self.rows(left) };
+        let exchanges = [Exchange::Hash(vec![keys.0.clone()]), Exchange::Hash(vec![keys.1.clone()])];
+        let keys = vec![JoinKey { left: keys.0, right: keys.1 }];
+        let how = JoinHow::Unbounded;
+        let operation = JoinOperation { kind, how, keys, condition, columns, emit: Emit::Append };
+        let id = self.add(Operation::Join(operation), schema, Changelog::Append);
+        for (input, (producer, exchange)) in [left, right].into_iter().zip(exchanges).enumerate() {
+            self.graph.connect(producer, id, JobEdge { exchange, port: Port::Main, input });
         }
         id
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use millstream_runtime::graph::{BinaryOp, CastMode, Expr, ExprKind, Field, JobGraph, Keep, Literal, Schema, Ty, VertexId};
+use millstream_runtime::graph::{
+    BinaryOp, CastMode, Expr, ExprKind, Field, JobGraph, JoinKind, Keep, Literal, Schema, Ty, VertexId,
+};
 
 use super::build::*;
 use super::value::{Row, Value, row};
@@ -15,7 +17,7 @@ pub struct Case {
 
 /// The case of a seed. Tame cases have small numbers and little arithmetic, so that most of them never fail.
 pub fn case(seed: u64, tame: bool) -> Case {
-    let mut random = Random { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, tame };
+    let mut random = Random { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, tame, joined: false };
     let mut builder = Builder::new();
     let source = builder.source(source_schema());
     let mut rows = BTreeMap::new();
@@ -48,6 +50,8 @@ fn source_schema() -> Schema {
 struct Random {
     state: u64,
     tame: bool,
+    /// One join is enough: more of them make too many rows.
+    joined: bool,
 }
 
 impl Random {
@@ -119,7 +123,7 @@ impl Random {
     /// One more operator behind a vertex.
     fn operator(&mut self, builder: &mut Builder, input: VertexId) -> VertexId {
         let rows = builder.rows(input);
-        match self.below(11) {
+        match self.below(12) {
             0..=2 => {
                 let condition = self.condition(&rows, 3);
                 builder.filter(input, condition)
@@ -149,8 +153,30 @@ impl Random {
                 builder.sink(input);
                 input
             }
+            10 if !self.joined => self.join(builder, input),
             _ => self.narrow(builder, input),
         }
+    }
+
+    /// With itself, or with a filtered or narrowed part of itself.
+    fn join(&mut self, builder: &mut Builder, input: VertexId) -> VertexId {
+        self.joined = true;
+        let rows = builder.rows(input);
+        let right = match self.below(3) {
+            0 => input,
+            1 => {
+                let condition = self.condition(&rows, 2);
+                builder.filter(input, condition)
+            }
+            _ => self.projection(builder, input),
+        };
+        let right_rows = builder.rows(right);
+        let ty = if self.one_in(2) { Ty::Int64 } else { Ty::String };
+        let keys = (self.column_of(&rows, &ty), self.column_of(&right_rows, &ty));
+        let (Some(left_key), Some(right_key)) = keys else { return right };
+        let kind = if self.one_in(3) { JoinKind::Semi } else { JoinKind::Inner };
+        let with_condition = self.one_in(2);
+        builder.join(kind, input, right, (left_key, right_key), |pair| with_condition.then(|| self.condition(pair, 2)))
     }
 
     fn projection(&mut self, builder: &mut Builder, input: VertexId) -> VertexId {

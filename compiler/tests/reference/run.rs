@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use millstream_runtime::graph::{
-    AggregateCall, AggregateOperation, Expr, JobGraph, Keep, Operation, VertexId, Window, WindowTime,
+    AggregateCall, AggregateOperation, Expr, JobGraph, JoinColumnOf, JoinOperation, Keep, Operation, Schema, Side, VertexId,
+    Window, WindowTime,
 };
 
 use super::eval::{Failed, Scope, eval, eval_in};
@@ -32,6 +33,13 @@ pub fn run(graph: &JobGraph, sources: &BTreeMap<String, Vec<Row>>) -> Outcome {
                     outcome.failures += before - rows.len();
                 }
                 rows
+            }
+            Operation::Join(join) => {
+                let side = |input: usize| {
+                    let of_side = graph.inputs(id).into_iter().filter(|(_, edge)| edge.input == input);
+                    of_side.flat_map(|(producer, _)| rows[&producer].clone()).collect::<Vec<Row>>()
+                };
+                self::join(join, &vertex.output.schema, &side(0), &side(1), &mut outcome.failures)
             }
             operation => step(operation, input, &mut outcome.failures),
         };
@@ -93,6 +101,48 @@ fn step(operation: &Operation, input: Vec<Row>, failures: &mut usize) -> Vec<Row
         Operation::Aggregate(aggregate) => self::aggregate(&input, aggregate, failures),
         other => panic!("the interpreter does not know {other:?}"),
     }
+}
+
+/// Pairs of all rows, or left rows by themselves: inner and semi joins.
+fn join(join: &JoinOperation, output: &Schema, lefts: &[Row], rights: &[Row], failures: &mut usize) -> Vec<Row> {
+    let mut out = Vec::new();
+    for left in lefts {
+        let mut found = false;
+        for right in rights {
+            let pair: Row = join
+                .columns
+                .iter()
+                .filter_map(|column| match &column.of {
+                    JoinColumnOf::Side(Side::Left, own) => Some((column.name.clone(), left[own].clone())),
+                    JoinColumnOf::Side(Side::Right, own) => Some((column.name.clone(), right[own].clone())),
+                    JoinColumnOf::Window(_) => None,
+                })
+                .collect();
+            let equal = join.keys.iter().all(|key| {
+                let (left, right) = (eval(&key.left, left), eval(&key.right, right));
+                matches!((left, right), (Ok(left), Ok(right)) if left == right && left != Value::Null)
+            });
+            if !equal {
+                continue;
+            }
+            match join.condition.as_ref().map_or(Ok(Value::Bool(true)), |condition| eval(condition, &pair)) {
+                Ok(Value::Bool(true)) => {}
+                Ok(_) => continue,
+                Err(Failed) => {
+                    *failures += 1;
+                    continue;
+                }
+            }
+            found = true;
+            if join.kind.pairs() {
+                out.push(only(&pair, output));
+            }
+        }
+        if found && !join.kind.pairs() {
+            out.push(only(left, output));
+        }
+    }
+    out
 }
 
 /// Among equal times the first arrival is first and the last arrival last.

@@ -205,10 +205,10 @@ impl JobGraph {
         order
     }
 
-    /// Edges into a vertex, in the order in which they were added.
+    /// Edges into a vertex, input by input, each in the order in which they were added.
     pub fn inputs(&self, vertex: VertexId) -> Vec<(VertexId, &JobEdge)> {
         let mut edges: Vec<_> = self.graph.edges_directed(index(vertex), Direction::Incoming).collect();
-        edges.sort_by_key(|edge| edge.id());
+        edges.sort_by_key(|edge| (edge.weight().input, edge.id()));
         edges.into_iter().map(|edge| (VertexId(edge.source().index() as u32), edge.weight())).collect()
     }
 

@@ -10,7 +10,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Carried, Joining};
+use super::{Carried, Joining, Ttl};
 use crate::error::JobError;
 use crate::graph::{JoinKind, Side};
 use crate::operator::{Collector, Either, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
@@ -25,6 +25,7 @@ pub struct UnboundedJoin<J: Joining, L, R, E> {
     kind: JoinKind,
     state: KeyedState<J::Key, Rows<J::Left, J::Right>>,
     scratch: Vec<u8>,
+    ttl: Ttl<J::Key>,
     carried: PhantomData<fn(L, R, E)>,
 }
 
@@ -63,11 +64,24 @@ where
 {
     /// A join of this kind.
     pub fn new(kind: JoinKind, join: J) -> Self {
-        UnboundedJoin { join, kind, state: KeyedState::new("rows"), scratch: Vec::new(), carried: PhantomData }
+        UnboundedJoin {
+            join,
+            kind,
+            state: KeyedState::new("rows"),
+            scratch: Vec::new(),
+            ttl: Ttl::default(),
+            carried: PhantomData,
+        }
+    }
+
+    /// Forgets the rows of a key so many microseconds of the clock after the last of them came.
+    pub fn ttl(mut self, micros: i64) -> Self {
+        self.ttl = Ttl::after(micros);
+        self
     }
 
     fn left(&mut self, adds: bool, row: J::Left, out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
-        let UnboundedJoin { join, kind, state, scratch, .. } = self;
+        let UnboundedJoin { join, kind, state, scratch, ttl, .. } = self;
         let key = join.left_key(&row)?;
         if !join.can_match(&key) {
             return alone::<E, _>(
@@ -78,6 +92,7 @@ where
             );
         }
         let slot = state.slot(&key)?;
+        ttl.touch(slot, &key);
         let mut place = state.place(slot, &key);
         let mut none = (Vec::new(), Vec::new());
         let (lefts, rights) = match &mut place {
@@ -143,13 +158,14 @@ where
     }
 
     fn right(&mut self, adds: bool, row: J::Right, out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
-        let UnboundedJoin { join, kind, state, scratch, .. } = self;
+        let UnboundedJoin { join, kind, state, scratch, ttl, .. } = self;
         let key = join.right_key(&row)?;
         if !join.can_match(&key) {
             let keeps = kind.keeps(Side::Right);
             return alone::<E, _>(adds && keeps, !adds && keeps, || right_alone(join, &row), out);
         }
         let slot = state.slot(&key)?;
+        ttl.touch(slot, &key);
         let mut place = state.place(slot, &key);
         let mut none = (Vec::new(), Vec::new());
         let (lefts, rights) = match &mut place {
@@ -301,6 +317,7 @@ where
 
     fn open(&mut self, context: &OperatorContext) {
         self.state.open(context);
+        self.ttl.open(context);
     }
 
     #[inline]
@@ -321,13 +338,29 @@ where
         }
     }
 
+    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
+        let state = &mut self.state;
+        self.ttl.advance(now, |slot, key| {
+            if let Place::Occupied(place) = state.place(slot, key) {
+                place.remove();
+            }
+        });
+        Ok(())
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        self.ttl.next()
+    }
+
     fn finish(&mut self, _out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
         self.state.clear();
+        self.ttl.clear();
         Ok(())
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
         self.state.snapshot(&Progress::default(), snapshot);
+        self.ttl.snapshot(snapshot);
         Ok(())
     }
 
@@ -340,6 +373,7 @@ where
             if !R::APPEND {
                 rights.iter_mut().for_each(|right| right.print = print(&right.row, scratch));
             }
-        })
+        })?;
+        self.ttl.restore(state)
     }
 }

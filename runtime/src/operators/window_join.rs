@@ -314,7 +314,10 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
             let mut set = BTreeSet::new();
             for time in times {
                 set.extend(windows_of(windows, time).map(|window| (window.last(), true)));
-                set.insert((last_moment(windows, time, *lateness), false));
+                // Without lateness the end of the last window forgets, and must come first.
+                if *lateness > 0 {
+                    set.insert((last_moment(windows, time, *lateness), false));
+                }
             }
             for (at, ends) in set {
                 due.push(at, slot, (ends, key.clone()));

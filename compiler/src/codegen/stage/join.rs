@@ -171,7 +171,8 @@ impl<'a> Stage<'a> {
         match &join.how {
             JoinHow::Unbounded => {
                 let [left, right, out] = [self.input.table, right.table, self.output.table].map(carried);
-                quote!(UnboundedJoin::<_, #left, #right, #out>::new(#kind, #value))
+                let ttl = self.ttl();
+                quote!(UnboundedJoin::<_, #left, #right, #out>::new(#kind, #value)#ttl)
             }
             JoinHow::Within { from, to, .. } => {
                 let (from, to) = (micros(*from), micros(*to));

@@ -2,8 +2,10 @@
 
 use millstream_runtime::graph::text::duration_text;
 use millstream_runtime::graph::{
-    AggregateCall, AggregateOperation, Changelog, Emit, Expr, Frame, JobGraph, Operation, Schema, Ty, VertexId,
+    AggregateCall, AggregateOperation, Changelog, Emit, Expr, Frame, JobGraph, JoinHow, Operation, Schema, Ty, VertexId,
 };
+
+use crate::plan::analysis::pairs;
 
 /// Per entry of a table: its hash, its place in the list, and what lies free.
 const ENTRY: u64 = 24;
@@ -53,6 +55,14 @@ pub fn state(graph: &JobGraph, id: VertexId) -> Option<String> {
             };
             let bytes = key_size(&keys) + 64 + values;
             (format!("about {bytes} bytes {}{frame}, {row} per row that waits", per(&keys)), matches!(over.frame, Frame::Time(_)))
+        }
+        Operation::Join(join) => {
+            let [left, right] = pairs::sides(graph, id).map(|side| row_size(&side.schema) + 16);
+            let what = match &join.how {
+                JoinHow::AsOf { .. } => format!("about {left} bytes per row that waits, {right} per version of the other side"),
+                _ => format!("about {left} bytes per left row, {right} per right row"),
+            };
+            (what, join.how != JoinHow::Unbounded)
         }
         Operation::Combine(_) => (format!("about {} bytes per row that differs", ENTRY + 2 * row + 16), false),
         Operation::KeyBy(_) => (format!("about {} bytes per row", ENTRY + row), false),
