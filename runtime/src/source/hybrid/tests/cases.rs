@@ -236,9 +236,9 @@ fn a_reader_that_is_reset_has_finished_nothing() {
     let back = assigned.remove(0);
     acting(&mut |enumerator: &mut _, context| SplitEnumerator::add_splits_back(enumerator, vec![back.clone()], context));
     acting(&mut |enumerator: &mut _, context| SplitEnumerator::reader_added(enumerator, 0, context));
-    assert!(!switched(&acting(&mut event(1))), "a row of the split that came back is not read yet");
     let again = acting(&mut |enumerator: &mut _, context| SplitEnumerator::request(enumerator, 0, context));
     assert_eq!(again, [EnumeratorAction::Assign(0, back)]);
+    assert!(!switched(&acting(&mut event(1))), "what came back is assigned, and not read yet");
     assert!(switched(&acting(&mut event(0))));
     assert!(!switched(&acting(&mut event(0))), "said twice, heard once");
 }
