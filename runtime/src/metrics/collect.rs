@@ -7,7 +7,10 @@ use crate::task::now_micros;
 macro_rules! definitions {
     ($($id:ident $counter:ident $name:literal $help:literal;)*) => {$(
         static $id: Definition = Definition { name: $name, help: $help, counter: $counter };
-    )*};
+    )*
+    /// All of them.
+    pub(super) static DEFINITIONS: &[&Definition] = &[$(&$id),*];
+    };
 }
 
 const COUNTER: bool = true;

@@ -23,6 +23,11 @@ pub struct Definition {
     pub counter: bool,
 }
 
+/// All that there may be.
+pub fn definitions() -> &'static [&'static Definition] {
+    collect::DEFINITIONS
+}
+
 /// One number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {

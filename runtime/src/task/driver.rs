@@ -327,6 +327,8 @@ impl Task {
         let mut snapshot = SnapshotBuilder::new(checkpoint);
         let chain = &mut self.chain;
         tokio::task::block_in_place(|| chain.snapshot(&mut snapshot))?;
+        // What was sent before the last checkpoint is counted when the job has ended.
+        self.publish(progress);
         let (id, reports, finished, watermark) = (self.id, self.reports.clone(), progress.ended, progress.watermark);
         tokio::task::spawn_blocking(move || {
             let entries = entries_of(snapshot.into_operators(), id.subtask);

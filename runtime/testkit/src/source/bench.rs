@@ -22,6 +22,8 @@ pub(super) struct Bench<C: SourceContext> {
     store: Arc<Store<C>>,
     folder: tempfile::TempDir,
     expected: Vec<String>,
+    /// There was something that may cost a source rows which delivers at most once.
+    lenient: bool,
 }
 
 /// What the functions that build the job need.
@@ -61,7 +63,7 @@ impl<C: SourceContext> Bench<C> {
         let context = C::open().unwrap_or_else(|error| panic!("cannot open the store: {error}"));
         let store = Store { context, bounded: true.into(), ledger: Arc::new(Ledger::default()) };
         let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("no temporary folder: {error}"));
-        Bench { store: Arc::new(store), folder, expected: Vec::new() }
+        Bench { store: Arc::new(store), folder, expected: Vec::new(), lenient: false }
     }
 
     /// An empty store, and splits with so many rows each.
@@ -129,8 +131,16 @@ impl<C: SourceContext> Bench<C> {
         });
     }
 
+    /// From here on a source that delivers at most once may lose rows: a failure, or nobody to read them.
+    pub(super) fn may_lose(&mut self) {
+        self.lenient = true;
+    }
+
     fn accepted(&self) -> Delivery {
-        C::CLAIMS.delivery
+        match C::CLAIMS.delivery {
+            Delivery::AtMostOnce if !self.lenient => Delivery::ExactlyOnce,
+            claimed => claimed,
+        }
     }
 
     /// The ledger has what the claims promise.

@@ -75,6 +75,7 @@ fn resume<C: SourceContext>(before: u32, after: u32) {
     bench.wait_seen(&handle, bench.rows());
     stop(handle);
     bench.check();
+    bench.may_lose();
     bench.write(splits, FEW);
     let run = Run::unbounded(after);
     bench.finish(bench.start(run), run);
@@ -139,6 +140,7 @@ pub fn failure_between_batches<C: SourceContext>() {
         panic!("no checkpoint: {error}");
     }
     bench.ledger().faults.fail_after(u64::from(FEW / 2));
+    bench.may_lose();
     bench.write(1, FEW);
     crate::control::wait_until("the failure", || bench.ledger().faults.happened() == 1);
     wait_running(&handle);

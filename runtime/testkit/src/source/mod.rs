@@ -84,7 +84,7 @@ macro_rules! source_cases {
     };
 }
 
-/// Tests for a source: one per case, for a type that implements [`SourceContext`](crate::SourceContext).
+/// Tests for a source: one per case, for a type that implements [`SourceContext`](crate::SourceContext). Once per module.
 #[macro_export]
 macro_rules! source_suite {
     ($context:ty) => {

@@ -47,8 +47,13 @@ impl Folder {
 
     /// Adds lines to a file.
     pub fn append(&self, split: u32, rows: u32) -> JobResult<Vec<Line>> {
+        self.append_to(&format!("split {split}.jsonl"), split, rows)
+    }
+
+    /// Adds lines to the file of this name.
+    pub fn append_to(&self, name: &str, split: u32, rows: u32) -> JobResult<Vec<Line>> {
         let (lines, text) = self.lines(split, rows);
-        let path = self.path(&format!("split {split}.jsonl"));
+        let path = self.path(name);
         let file = std::fs::File::options().create(true).append(true).open(path);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| JobError::io("cannot write", &error))?;

@@ -1,5 +1,10 @@
 //! The built-in connectors, held to the kit.
 
+mod compacted_files;
+mod docs;
 mod file_sink;
 mod file_source;
 mod generator;
+mod guide;
+mod http;
+mod hybrid;

@@ -1,0 +1,5 @@
+//! The source and the sink of the guide `docs/connectors.md`.
+
+pub mod journal;
+pub mod proof;
+pub mod readings;
