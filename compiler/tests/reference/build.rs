@@ -239,6 +239,7 @@ impl Builder {
             calls,
             output: output.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             allowed_lateness: 0,
+            every: None,
             late_output: false,
             emit,
         };

@@ -175,6 +175,8 @@ pub struct AggregateOperation {
     pub output: Vec<(String, Expr)>,
     /// Microseconds that a window stays open after its end for late rows.
     pub allowed_lateness: i64,
+    /// `every 10s`: early results, whenever so many microseconds have passed; makes a table.
+    pub every: Option<i64>,
     /// `late into x`: late rows go to this output port (see `JobEdge::port`), not to the counter.
     pub late_output: bool,
     pub emit: Emit,

@@ -255,6 +255,15 @@ impl<K: Key, V: Clone> KeyedTables<K, V> {
         self.tables[table as usize].read().list.iter()
     }
 
+    /// The entries of one table whose values are like this, to be changed.
+    pub fn values_mut(&mut self, table: u32, which: impl Fn(&V) -> bool) -> impl Iterator<Item = (&K, &mut V)> {
+        let table = &mut self.tables[table as usize];
+        // Nothing to change: a table that is shared with a snapshot stays shared.
+        let any = table.read().list.iter().any(|entry| which(&entry.value));
+        let list: &mut [Entry<K, V>] = if any { &mut table.write().list } else { &mut [] };
+        list.iter_mut().filter(move |entry| which(&entry.value)).map(|entry| (&entry.key, &mut entry.value))
+    }
+
     /// Takes all entries of one table.
     pub fn drain(&mut self, table: u32) -> impl Iterator<Item = Entry<K, V>> + use<K, V> {
         std::mem::take(self.tables[table as usize].write()).list.into_iter()

@@ -158,6 +158,13 @@ proptest! {
     }
 
     #[test]
+    fn early_results(events in events(18), lateness in prop_oneof![Just(0i64), 1..25i64]) {
+        check(|| EarlyAggregate::new(Tumbling::new(10, 3), Collect, 4).allow_late(lateness), &events);
+        check(|| EarlyAggregate::new(Sliding::new(12, 4, 1), Collect, 7).allow_late(lateness), &events);
+        check(|| EarlyAggregate::new(Cumulative::new(12, 4, 0), Collect, 3).in_processing_time(), &events);
+    }
+
+    #[test]
     fn over(events in events(18)) {
         for frame in [Frame::Running, Frame::All, Frame::Rows(3), Frame::Time(12), Frame::Ahead(2)] {
             check(|| Over::new(frame, crate::over::Ids), &events);

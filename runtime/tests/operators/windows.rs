@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millstream_runtime::operators::WindowAggregate;
+use millstream_runtime::operators::{EarlyAggregate, WindowAggregate};
 use millstream_runtime::time::{Cumulative, Global, Sliding, Tumbling, WindowAssigner, WindowBounds};
 use proptest::prelude::*;
 
@@ -145,6 +145,29 @@ fn a_window_is_over_exactly_one_microsecond_before_its_end() {
     assert_eq!(job.late(), 1);
     job.finish();
     assert_eq!(job.take(), [(0, 10, 20, vec![3])]);
+}
+
+#[test]
+fn early_results_are_replaced() {
+    use millstream_runtime::record::ChangeKind::*;
+    let mut job = Job::new(1, || EarlyAggregate::new(Tumbling::new(100, 0), Collect, 10).allow_late(50));
+    let shown = |job: &mut Job<Row, _>| -> Vec<_> {
+        job.take().into_iter().map(|change: millstream_runtime::record::Change<Group>| (change.kind, change.row.3)).collect()
+    };
+    job.feed(&[Event::Watermark(1), Event::Row(row(0, 3, 1)), Event::Watermark(8)]);
+    assert!(shown(&mut job).is_empty(), "time has not passed a multiple of ten");
+    job.feed(&[Event::Watermark(9)]);
+    assert_eq!(shown(&mut job), [(Insert, vec![1])]);
+    job.feed(&[Event::Watermark(25), Event::Row(row(0, 30, 2)), Event::Row(row(0, 4, 3)), Event::Watermark(29)]);
+    assert_eq!(shown(&mut job), [(UpdateBefore, vec![1]), (UpdateAfter, vec![1, 2, 3])]);
+    job.feed(&[Event::Row(row(0, 31, 4)), Event::Watermark(99)]);
+    assert_eq!(shown(&mut job), [(UpdateBefore, vec![1, 2, 3]), (UpdateAfter, vec![1, 2, 3, 4])]);
+    job.feed(&[Event::Row(row(0, 5, 5))]);
+    assert_eq!(shown(&mut job), [(UpdateBefore, vec![1, 2, 3, 4]), (UpdateAfter, vec![1, 2, 3, 4, 5])], "late, but not too late");
+    job.feed(&[Event::Watermark(149), Event::Row(row(0, 5, 6))]);
+    job.finish();
+    assert!(shown(&mut job).is_empty());
+    assert_eq!(job.late(), 1);
 }
 
 #[test]

@@ -153,7 +153,10 @@ impl<'a> Stage<'a> {
             let ttl = self.ttl().filter(|_| aggregate.emit.is_table());
             return quote!(#operator::#new(#value)#ttl);
         };
-        let operator = windowed(window, &value);
+        let operator = match aggregate.every {
+            Some(every) => early(window, &value, every),
+            None => windowed(window, &value),
+        };
         let lateness = (aggregate.allowed_lateness > 0).then(|| {
             let lateness = micros(aggregate.allowed_lateness);
             quote!(.allow_late(#lateness))
@@ -163,20 +166,40 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The operator of a window, around what is computed in it.
-pub(super) fn windowed(window: &Window, value: &TokenStream) -> TokenStream {
-    let operator = match window {
+/// How a window cuts time, where that does not depend on the rows.
+fn assigner(window: &Window) -> Option<TokenStream> {
+    Some(match window {
         Window::Tumbling { size, offset, .. } => {
             let (size, offset) = (micros(*size), micros(*offset));
-            quote!(WindowAggregate::new(Tumbling::new(#size, #offset), #value))
+            quote!(Tumbling::new(#size, #offset))
         }
         Window::Sliding { size, step, offset, .. } => {
             let (size, step, offset) = (micros(*size), micros(*step), micros(*offset));
-            quote!(WindowAggregate::new(Sliding::new(#size, #step, #offset), #value))
+            quote!(Sliding::new(#size, #step, #offset))
         }
         Window::Cumulative { max, step, offset, .. } => {
             let (max, step, offset) = (micros(*max), micros(*step), micros(*offset));
-            quote!(WindowAggregate::new(Cumulative::new(#max, #step, #offset), #value))
+            quote!(Cumulative::new(#max, #step, #offset))
+        }
+        Window::Global => quote!(Global),
+        Window::Session { .. } | Window::Count { .. } | Window::SlidingCount { .. } => return None,
+    })
+}
+
+/// The operator of a window that shows early results.
+fn early(window: &Window, value: &TokenStream, every: i64) -> TokenStream {
+    let (assigner, every) = (assigner(window), micros(every));
+    let operator = quote!(EarlyAggregate::new(#assigner, #value, #every));
+    let clock = matches!(window_time(window), Some(WindowTime::Processing)).then(|| quote!(.in_processing_time()));
+    quote!(#operator #clock)
+}
+
+/// The operator of a window, around what is computed in it.
+pub(super) fn windowed(window: &Window, value: &TokenStream) -> TokenStream {
+    let operator = match window {
+        Window::Tumbling { .. } | Window::Sliding { .. } | Window::Cumulative { .. } | Window::Global => {
+            let assigner = assigner(window);
+            quote!(WindowAggregate::new(#assigner, #value))
         }
         Window::Session { gap, .. } => {
             let gap = micros(*gap);
@@ -184,7 +207,6 @@ pub(super) fn windowed(window: &Window, value: &TokenStream) -> TokenStream {
         }
         Window::Count { size } => return quote!(CountWindow::new(#size, #value)),
         Window::SlidingCount { size, step } => return quote!(SlidingCountWindow::new(#size, #step, #value)),
-        Window::Global => quote!(WindowAggregate::new(Global, #value)),
     };
     let clock = matches!(window_time(window), Some(WindowTime::Processing)).then(|| quote!(.in_processing_time()));
     quote!(#operator #clock)

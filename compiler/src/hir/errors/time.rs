@@ -89,6 +89,12 @@ pub fn nothing_is_late(what: &str, span: Span, reason: &str) -> Diagnostic {
         .with_help("only event-time windows (tumbling, sliding, session, cumulative) have late rows")
 }
 
+/// `every 10s` where there is nothing early.
+pub fn nothing_is_early(span: Span, reason: &str) -> Diagnostic {
+    Diagnostic::error("E0417", "`every` has no meaning here", span, reason.to_owned())
+        .with_help("windows over time with a fixed length (tumbling, sliding, cumulative) and `global` have early results")
+}
+
 /// An offset that is longer than the window.
 pub fn offset_too_long(span: Span, limit: &str) -> Diagnostic {
     Diagnostic::error("E0410", "the offset is longer than the window", span, format!("must be less than {limit}"))

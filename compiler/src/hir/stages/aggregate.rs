@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use millstream_runtime::graph::{
     AggregateOperation, Changelog, Emit, Expr, ExprKind, Field, Literal, Operation, Port, Schema, StreamType, Ty, Window,
+    WindowBound,
 };
 
 use super::At;
@@ -37,11 +38,13 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, input: Flow)
     }
     let Output { input, keys, calls, .. } = output;
     let late = lateness(at, aggregate, window.as_ref());
-    let key = key_columns(&keys, &columns);
+    let every = early(at, aggregate, window.as_ref());
+    let is_table = !windowed || every.is_some();
+    let key = key_columns(&keys, &columns, windowed);
     let ty = StreamType {
         schema: Schema::anonymous(columns.iter().map(|(name, value)| Field::new(name, value.ty.clone())).collect()),
-        changelog: if windowed { Changelog::Append } else { Changelog::Table { key } },
-        time: window.as_ref().and_then(|window| output_time(window, &columns)),
+        changelog: if is_table { Changelog::Table { key } } else { Changelog::Append },
+        time: window.as_ref().filter(|_| !is_table).and_then(|window| output_time(window, &columns)),
     };
     let operation = AggregateOperation {
         keys: named(keys),
@@ -49,8 +52,9 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, input: Flow)
         calls: calls.into_iter().map(|(_, call)| call).collect(),
         output: columns,
         allowed_lateness: late,
+        every,
         late_output: aggregate.late_into.is_some(),
-        emit: if windowed { Emit::Append } else { Emit::Changes },
+        emit: if is_table { Emit::Changes } else { Emit::Append },
     };
     let rows = input.clone();
     let time_dropped = ty.time.is_none() && (input.ty.time.is_some() || input.time_dropped);
@@ -61,6 +65,9 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, input: Flow)
     if !windowed {
         let why = "an aggregate without a window changes with every row, which makes a table".to_owned();
         flow.table_cause = Some((at.stage.span, why));
+    } else if let Some(early) = aggregate.every.as_ref().filter(|_| is_table) {
+        let why = "an early result is replaced by later ones, which makes a table".to_owned();
+        flow.table_cause = Some((early.span, why));
     }
     if let Some(name) = &aggregate.late_into {
         let late = Flow { node: flow.node, port: Port::Late, name: name.text.clone(), ..rows };
@@ -131,11 +138,11 @@ fn columns<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], output: &mut Ou
     columns
 }
 
-/// The columns that hold the group keys, if all are there: the key of the table.
-fn key_columns(keys: &[GroupKey<'_>], columns: &[(String, Expr)]) -> Option<Vec<String>> {
-    let column =
-        |index: usize| columns.iter().find(|(_, value)| value.kind == ExprKind::Key(index)).map(|(name, _)| name.clone());
-    (0..keys.len()).map(column).collect()
+/// The columns that hold the group keys, and the window's end where there is a window, if all are there: the key of the table.
+fn key_columns(keys: &[GroupKey<'_>], columns: &[(String, Expr)], windowed: bool) -> Option<Vec<String>> {
+    let column = |kind: ExprKind| columns.iter().find(|(_, value)| value.kind == kind).map(|(name, _)| name.clone());
+    let end = windowed.then(|| column(ExprKind::Window(WindowBound::End)));
+    (0..keys.len()).map(|index| column(ExprKind::Key(index))).chain(end).collect()
 }
 
 /// Keys under names of their own.
@@ -152,6 +159,28 @@ fn named(keys: Vec<GroupKey<'_>>) -> Vec<(String, Expr)> {
         }
     };
     keys.into_iter().map(|key| (key.name.unwrap_or_else(&mut fresh), key.value)).collect()
+}
+
+/// The time between early results.
+fn early<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, window: Option<&Window>) -> Option<i64> {
+    const WHAT: &str = "the time between early results";
+    let every = aggregate.every.as_ref()?;
+    let reason = match window {
+        None if aggregate.over.is_none() => "without a window every row changes the result at once",
+        Some(Window::Session { .. }) => "sessions come out when they are over",
+        Some(Window::Count { .. } | Window::SlidingCount { .. }) => "a window of rows comes out when it is full",
+        _ => {
+            return match Typer::new(&mut at.lowering.cx, Scope::Constant(WHAT)).constant(every, &Ty::Duration, WHAT)? {
+                Literal::Duration(time) if time > 0 => Some(time),
+                _ => {
+                    at.report(time::not_positive(WHAT, every.span));
+                    None
+                }
+            };
+        }
+    };
+    at.report(time::nothing_is_early(every.span, reason));
+    None
 }
 
 fn lateness<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, window: Option<&Window>) -> i64 {

@@ -124,6 +124,9 @@ fn aggregate(aggregate: &AggregateOperation) -> Vec<String> {
     if aggregate.allowed_lateness != 0 {
         head.push_str(&format!(" allow {} late", duration_text(aggregate.allowed_lateness)));
     }
+    if let Some(every) = aggregate.every {
+        head.push_str(&format!(" every {}", duration_text(every)));
+    }
     if aggregate.late_output {
         head.push_str(", late rows to a stream of their own");
     }

@@ -62,7 +62,9 @@ fn path_to_maker(graph: &JobGraph, failure: &Failure, id: VertexId) -> Option<Ve
         }
         path.push(producer);
         match &graph.vertex(producer).operation {
-            Operation::Aggregate(aggregate) => return (aggregate.emit == Emit::Changes).then_some(path),
+            Operation::Aggregate(aggregate) => {
+                return (aggregate.emit == Emit::Changes && aggregate.window.is_none()).then_some(path);
+            }
             Operation::Dedup(dedup) => return (dedup.emit == Emit::Changes).then_some(path),
             Operation::Top(top) => return (top.emit == Emit::Changes).then_some(path),
             Operation::Filter(condition) if !failure.can_fail(condition) => {}

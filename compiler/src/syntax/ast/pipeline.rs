@@ -128,6 +128,8 @@ pub struct Aggregate {
     pub over: Option<Over>,
     /// `allow 30s late`
     pub allow_late: Option<Expr>,
+    /// `every 10s`
+    pub every: Option<Expr>,
     /// `late into late_orders`
     pub late_into: Option<Name>,
     pub columns: Vec<SelectItem>,

@@ -86,8 +86,15 @@ impl Builder<'_> {
     }
 
     fn aggregate(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {
-        let mut aggregate =
-            Aggregate { by: Vec::new(), over: None, allow_late: None, late_into: None, columns: Vec::new(), block_span: span };
+        let mut aggregate = Aggregate {
+            by: Vec::new(),
+            over: None,
+            allow_late: None,
+            every: None,
+            late_into: None,
+            columns: Vec::new(),
+            block_span: span,
+        };
         let mut by_span = None;
         for inner in pair.into_inner() {
             let span = self.span(&inner);
@@ -115,7 +122,10 @@ impl Builder<'_> {
                         aggregate.late_into = name.map(|name| self.name(&name));
                     }
                 },
-                Rule::early_clause => self.report(errors::later(span, "early results with `every`")),
+                Rule::early_clause => match &aggregate.every {
+                    Some(first) => self.report(errors::repeated(span, "every", first.span)),
+                    None => aggregate.every = self.only_expr(inner),
+                },
                 Rule::select_block => {
                     aggregate.block_span = span;
                     aggregate.columns = self.select_block(inner);
