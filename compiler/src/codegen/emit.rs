@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use millstream_runtime::connectors;
-use millstream_runtime::graph::{Changelog, ExecutionGraph, JobGraph, Operation};
+use millstream_runtime::functions as library;
+use millstream_runtime::graph::{Changelog, ExecutionGraph, Expr, ExprKind, JobGraph, Operation};
 use proc_macro2::{Ident, TokenStream};
 
 use super::context::Context;
 use super::names::Scope;
 use super::{chain, functions, job, names, params};
+use crate::plan::analysis::exprs::for_each;
 
 /// What emission needs to know besides the graphs.
 #[derive(Clone, Debug)]
@@ -73,7 +75,7 @@ fn emit_here(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) 
     GeneratedCrate { package: names::package(&job.settings.name), files, features: features(job) }
 }
 
-/// What the connectors of a job need beyond the runtime.
+/// What the connectors and functions of a job need beyond the runtime.
 fn features(job: &JobGraph) -> BTreeSet<&'static str> {
     let mut names = BTreeSet::new();
     for id in job.topological() {
@@ -86,7 +88,19 @@ fn features(job: &JobGraph) -> BTreeSet<&'static str> {
             _ => {}
         }
     }
-    names.into_iter().filter_map(|name| connectors::find(name)?.feature).collect()
+    let mut features: BTreeSet<&'static str> = names.into_iter().filter_map(|name| connectors::find(name)?.feature).collect();
+    let mut of_functions = |expr: &Expr| {
+        expr.walk(&mut |node| {
+            if let ExprKind::Call { function, .. } = &node.kind {
+                features.extend(library::find(function).and_then(|function| function.feature));
+            }
+        });
+    };
+    for id in job.topological() {
+        for_each(&job.vertex(id).operation, &mut |_, expr| of_functions(expr));
+    }
+    job.functions.iter().for_each(|function| of_functions(&function.body));
+    features
 }
 
 fn header(options: &EmitOptions) -> String {

@@ -25,12 +25,16 @@ mod substring;
 mod time_text;
 mod trim;
 mod url;
+mod zones;
 
 #[cfg(feature = "engine")]
 pub use self::{
     bits::*, characters::*, choice::*, date_parts::*, epoch::*, hash::*, json::*, json_shape::*, letter_case::*, lists::*,
     maps::*, padding::*, powers::*, regular::*, rounding::*, search::*, substring::*, time_text::*, trim::*, url::*,
 };
+
+#[cfg(feature = "zones")]
+pub use self::zones::*;
 
 /// What the compiler and the manual know of a function.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +56,8 @@ pub struct FunctionSpec {
     pub doc: &'static str,
     /// (expression, its value as a Flow literal); each is a test and stands in the manual.
     pub examples: &'static [(&'static str, &'static str)],
+    /// The feature of the crate `millstream` that has it; None: it is always there.
+    pub feature: Option<&'static str>,
 }
 
 impl FunctionSpec {
@@ -62,12 +68,17 @@ impl FunctionSpec {
         doc: &'static str,
         examples: &'static [(&'static str, &'static str)],
     ) -> Self {
-        FunctionSpec { name: name_of(signature), category, signature, fallible: false, doc, examples }
+        FunctionSpec { name: name_of(signature), category, signature, fallible: false, doc, examples, feature: None }
     }
 
     /// A function that may have no value: its Rust function returns a `Result`.
     const fn fallible(self) -> Self {
         FunctionSpec { fallible: true, ..self }
+    }
+
+    /// A function that is compiled only into pipelines that call it.
+    const fn behind(self, feature: &'static str) -> Self {
+        FunctionSpec { feature: Some(feature), ..self }
     }
 }
 
@@ -94,6 +105,7 @@ const FAMILIES: &[&[FunctionSpec]] = &[
     date_parts::SPECS,
     epoch::SPECS,
     time_text::SPECS,
+    zones::SPECS,
     regular::SPECS,
     json::SPECS,
     json_shape::SPECS,

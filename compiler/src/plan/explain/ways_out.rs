@@ -1,7 +1,7 @@
 //! Every way in which a row can leave a job other than by a sink, so that nothing vanishes unseen.
 
 use millstream_runtime::graph::text::duration_text;
-use millstream_runtime::graph::{ErrorPolicy, JobGraph, Operation, Port, VertexId};
+use millstream_runtime::graph::{ErrorPolicy, JobGraph, JoinKind, Operation, Port, VertexId};
 
 use crate::plan::analysis::failure::Failure;
 
@@ -28,6 +28,26 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
                 lines.push(format!("{name}: {late} {to}"));
             }
             Operation::Over(_) => lines.push(format!("{name}: a row that is older than the watermark is dropped and counted")),
+            Operation::Join(join) => {
+                if join.times().is_some() {
+                    let to = target(job, id, Port::Late);
+                    let to = to.map_or("is dropped and counted".to_owned(), |to| format!("goes to `{to}`"));
+                    lines.push(format!("{name}: a row that comes too late {to}"));
+                }
+                let left_out = match join.kind {
+                    JoinKind::Inner => "a row of either side that finds no partner (with a null key none does) is",
+                    JoinKind::Left => "a row of the right side that finds no partner (with a null key none does) is",
+                    JoinKind::Right => "a row of the left side that finds no partner (with a null key none does) is",
+                    JoinKind::Full => "",
+                    JoinKind::Semi => "a row that finds no partner (with a null key none does) is",
+                    JoinKind::Anti => "a row that finds a partner is",
+                };
+                if !left_out.is_empty() {
+                    lines.push(format!("{name}: {left_out} left out"));
+                }
+            }
+            Operation::Top(_) => lines.push(format!("{name}: rows below the first ones are left out")),
+            Operation::Sort(_) => lines.push(format!("{name}: a row behind the watermark is dropped and counted")),
             Operation::Dedup(_) => lines.push(format!("{name}: all but one row per key are left out")),
             _ => {}
         }
