@@ -23,7 +23,7 @@ const PRELUDE: &[(&str, &str)] = &[
     ),
     ("orders", "source orders: Order from file { path: \"orders.jsonl\", format: json } watermark placed_at - 5s"),
     ("payments", "source payments: Payment from file { path: \"payments.jsonl\", format: json } watermark paid_at - 5s"),
-    ("Payment", "record Payment { id: int64, order_id: int64, amount: decimal(10, 2), paid_at: timestamp }"),
+    ("Payment", "record Payment { id: int64, order_id: int64, method: string, amount: decimal(10, 2), paid_at: timestamp }"),
     ("Flight", "record Flight { carrier: string, origin: string, dep_delay: int32?, time_hour: timestamp }"),
     ("flights", "source flights: Flight from file { path: \"flights.csv\", format: csv } watermark time_hour - 1d"),
 ];
