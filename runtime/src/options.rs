@@ -116,6 +116,15 @@ impl Options {
             .transpose()
     }
 
+    /// A duration that is longer than none.
+    pub fn every(&self, name: &str) -> JobResult<Option<std::time::Duration>> {
+        match self.unsigned(name)? {
+            None => Ok(None),
+            Some(0) => Err(JobError::new(format!("the option `{name}` takes a time longer than 0"))),
+            Some(micros) => Ok(Some(std::time::Duration::from_micros(micros))),
+        }
+    }
+
     /// A number.
     pub fn float(&self, name: &str) -> JobResult<Option<f64>> {
         match self.get(name) {

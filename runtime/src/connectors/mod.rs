@@ -95,6 +95,8 @@ pub enum OptionTy {
     Bool,
     Duration,
     Timestamp,
+    /// How often: `every 5s`.
+    Every,
     /// Bytes: `64MB`.
     Size,
     /// One of these words.

@@ -32,6 +32,11 @@ impl<S: Split> StaticEnumerator<S> {
         self.splits.pop_front()
     }
 
+    /// Puts splits behind the unassigned ones.
+    pub fn add(&mut self, splits: impl IntoIterator<Item = S>) {
+        self.splits.extend(splits);
+    }
+
     /// Puts splits before the unassigned ones: they were taken first.
     pub fn add_back(&mut self, splits: Vec<S>) {
         for split in splits.into_iter().rev() {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::open::Codec;
 use super::split::FileSplit;
+use super::stamp::Stamp;
 use crate::error::{JobError, JobResult};
 
 /// A byte range is at least this long.
@@ -16,67 +17,106 @@ pub(crate) struct Search {
     pub compression: Option<Codec>,
     /// A record may start after any line break.
     pub splittable: bool,
+    /// Files are read on where they grow.
+    pub append: bool,
     pub parallelism: u32,
 }
 
-impl Search {
-    /// The splits of all files that are there. Blocks.
-    pub(crate) fn splits(&self) -> JobResult<Vec<FileSplit>> {
-        splits_of(&find_files(&self.pattern)?, self.compression, self.splittable, self.parallelism)
-    }
+/// A file that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub path: String,
+    pub stamp: Stamp,
 }
 
-/// All files that a `path` option means, sorted by name.
-pub(crate) fn find_files(pattern: &str) -> JobResult<Vec<String>> {
+/// All files that a `path` option means, sorted by name. `watched`: there may be none yet, but the folder must be there.
+pub(crate) fn find_files(pattern: &str, watched: bool) -> JobResult<Vec<Found>> {
     let mut files = Vec::new();
     // A name may hold commas: where there is such a file, it is meant.
     if Path::new(pattern).exists() {
-        add_matching(pattern, &mut files)?;
+        add_matching(pattern, watched, &mut files)?;
     } else {
         for part in pattern.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            add_matching(part, &mut files)?;
+            add_matching(part, watched, &mut files)?;
         }
     }
-    if files.is_empty() {
+    if files.is_empty() && !watched {
         return Err(no_match(pattern));
     }
-    files.sort();
-    files.dedup();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.dedup_by(|a, b| a.path == b.path);
     Ok(files)
 }
 
-fn add_matching(part: &str, files: &mut Vec<String>) -> JobResult<()> {
+fn add_matching(part: &str, watched: bool, files: &mut Vec<Found>) -> JobResult<()> {
     let path = Path::new(part);
     let before = files.len();
     if path.is_dir() {
         let failed = |error: std::io::Error| JobError::io(format_args!("cannot read the folder `{part}`"), &error).permanent();
         for entry in std::fs::read_dir(path).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-            if path.is_file() && !hidden {
-                files.push(utf8(path)?);
+            if !is_temporary(&path, "") {
+                add_file(path, files)?;
             }
         }
     } else if path.exists() {
-        files.push(part.to_owned());
+        add_file(path.to_owned(), files)?;
     } else {
+        if watched {
+            check_root(part)?;
+        }
         let options =
             glob::MatchOptions { require_literal_leading_dot: true, require_literal_separator: true, case_sensitive: true };
         let found = glob::glob_with(part, options)
             .map_err(|error| JobError::new(format!("`{part}` is no valid pattern: {} (at {})", error.msg, error.pos)))?;
+        let asked = part.rsplit('/').next().unwrap_or(part);
         for path in found {
             let path = path.map_err(|error| {
                 JobError::io(format_args!("cannot read `{}`", error.path().display()), error.error()).permanent()
             })?;
-            if path.is_file() {
-                files.push(utf8(path)?);
+            if !is_temporary(&path, asked) {
+                add_file(path, files)?;
             }
         }
     }
-    if files.len() == before {
+    if files.len() == before && !watched {
         return Err(no_match(part));
     }
     Ok(())
+}
+
+/// Hidden names, and those that programs give to files that are not finished; unless the pattern asks for them.
+fn is_temporary(path: &Path, asked: &str) -> bool {
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return false };
+    ['.', '_'].iter().any(|&mark| name.starts_with(mark) && !asked.starts_with(mark))
+        || [".tmp", "~"].iter().any(|&mark| name.ends_with(mark) && !asked.ends_with(mark))
+}
+
+/// Adds a file, but no folder, and nothing that has just gone.
+fn add_file(path: PathBuf, files: &mut Vec<Found>) -> JobResult<()> {
+    match std::fs::metadata(&path) {
+        Ok(metadata) if metadata.is_file() => files.push(Found { stamp: Stamp::of(&metadata), path: utf8(path)? }),
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(JobError::io(format_args!("cannot read `{}`", path.display()), &error).permanent()),
+    }
+    Ok(())
+}
+
+/// What is watched is a folder that exists: a wrong name would be watched in vain for ever.
+fn check_root(part: &str) -> JobResult<()> {
+    let is_pattern = |text: &str| text.contains(['*', '?', '[']);
+    let fixed: PathBuf =
+        Path::new(part).components().take_while(|component| !is_pattern(&component.as_os_str().to_string_lossy())).collect();
+    let folder = if fixed.as_os_str().is_empty() { PathBuf::from(".") } else { fixed };
+    if folder.is_dir() {
+        return Ok(());
+    }
+    Err(JobError::new(format!(
+        "there is no folder `{}`{}; what is watched is a folder that exists, or a pattern in one, such as `in/*.csv`",
+        folder.display(),
+        place(part)
+    )))
 }
 
 fn utf8(path: PathBuf) -> JobResult<String> {
@@ -87,41 +127,59 @@ fn utf8(path: PathBuf) -> JobResult<String> {
 
 #[cold]
 fn no_match(pattern: &str) -> JobError {
-    let place = match std::env::current_dir() {
-        Ok(directory) if !Path::new(pattern).is_absolute() => format!(" in `{}`", directory.display()),
-        _ => String::new(),
-    };
-    JobError::new(format!("no file matches `{pattern}`{place}"))
+    JobError::new(format!("no file matches `{pattern}`{}", place(pattern)))
 }
 
-/// The splits of some files. `splittable`: a record may start after any line break.
-pub(crate) fn splits_of(
-    files: &[String],
-    compression: Option<Codec>,
-    splittable: bool,
-    parallelism: u32,
-) -> JobResult<Vec<FileSplit>> {
-    let mut splits = Vec::new();
-    for file in files {
-        let cannot_read = |error: std::io::Error| JobError::io(format_args!("cannot read `{file}`"), &error).permanent();
-        let codec = match compression {
-            Some(codec) => codec,
-            None => Codec::detect(Path::new(file)).map_err(cannot_read)?,
-        };
-        let len = std::fs::metadata(file).map_err(cannot_read)?.len();
-        let ranges = if codec == Codec::Plain && splittable { (len / MIN_RANGE).clamp(1, u64::from(parallelism)) } else { 1 };
-        if ranges == 1 {
-            splits.push(FileSplit::whole(file.clone(), codec));
-            continue;
-        }
-        for range in 0..ranges {
-            let start = len / ranges * range;
-            // The last one runs to the end of the file, even if that has grown.
-            let end = (range + 1 < ranges).then(|| len / ranges * (range + 1));
-            splits.push(FileSplit { path: file.clone(), codec, start, end, position: start });
-        }
+/// Where a relative path starts.
+fn place(pattern: &str) -> String {
+    match std::env::current_dir() {
+        Ok(directory) if !Path::new(pattern).is_absolute() => format!(" in `{}`", directory.display()),
+        _ => String::new(),
     }
-    Ok(splits)
+}
+
+impl Search {
+    /// The splits of all files that are there. Blocks.
+    pub(crate) fn splits(&self) -> JobResult<Vec<FileSplit>> {
+        let mut splits = Vec::new();
+        for found in find_files(&self.pattern, false)? {
+            splits.extend(self.splits_of(&found, 0)?);
+        }
+        Ok(splits)
+    }
+
+    /// The splits of a file. `version`: how many others of its name there were.
+    pub(crate) fn splits_of(&self, found: &Found, version: u32) -> JobResult<Vec<FileSplit>> {
+        let Found { path, stamp } = found;
+        let cannot_read = |error: std::io::Error| JobError::io(format_args!("cannot read `{path}`"), &error).permanent();
+        let codec = match self.compression {
+            Some(codec) => codec,
+            None => Codec::detect(Path::new(path)).map_err(cannot_read)?,
+        };
+        let whole = FileSplit { version, found: Some(*stamp), ..FileSplit::whole(path.clone(), codec) };
+        if self.append {
+            return match codec {
+                Codec::Plain => Ok(vec![whole]),
+                _ => Err(JobError::new(format!(
+                    "`{path}` is compressed ({}): only plain files are read on where they grow; leave `append: true` away",
+                    codec.name()
+                ))),
+            };
+        }
+        let len = stamp.len;
+        let ranges =
+            if codec == Codec::Plain && self.splittable { (len / MIN_RANGE).clamp(1, u64::from(self.parallelism)) } else { 1 };
+        if ranges == 1 {
+            return Ok(vec![whole]);
+        }
+        let range = |number: u64| {
+            let start = len / ranges * number;
+            // The last one runs to the end of the file.
+            let end = (number + 1 < ranges).then(|| len / ranges * (number + 1));
+            FileSplit { start, end, position: start, ..whole.clone() }
+        };
+        Ok((0..ranges).map(range).collect())
+    }
 }
 
 #[cfg(test)]
@@ -130,7 +188,7 @@ mod tests {
 
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["b.csv", "a.csv", "c,d.csv", ".hidden.csv", "x.txt"] {
+        for name in ["b.csv", "a.csv", "c,d.csv", ".hidden.csv", "x.txt", "_part.csv", "a.csv.tmp", "a.csv~"] {
             std::fs::write(folder.path().join(name), name).unwrap();
         }
         std::fs::create_dir(folder.path().join("sub.csv")).unwrap();
@@ -139,25 +197,45 @@ mod tests {
 
     fn names(folder: &tempfile::TempDir, pattern: &str) -> Result<Vec<String>, String> {
         let root = folder.path().to_str().unwrap();
-        let found = find_files(&pattern.replace('~', root)).map_err(|error| error.message().to_owned())?;
-        Ok(found.into_iter().map(|path| path.rsplit('/').next().unwrap().to_owned()).collect())
+        let found = find_files(&pattern.replace("TMP", root), false).map_err(|error| error.message().to_owned())?;
+        Ok(found.into_iter().map(|found| found.path.rsplit('/').next().unwrap().to_owned()).collect())
     }
 
     #[test]
     fn patterns_lists_and_folders() {
         let folder = folder();
-        assert_eq!(names(&folder, "~/*.csv").unwrap(), ["a.csv", "b.csv", "c,d.csv"]);
-        assert_eq!(names(&folder, "~/b.csv, ~/x.txt,~/b.csv").unwrap(), ["b.csv", "x.txt"]);
-        assert_eq!(names(&folder, "~/c,d.csv").unwrap(), ["c,d.csv"]);
-        assert_eq!(names(&folder, "~").unwrap().len(), 4);
+        assert_eq!(names(&folder, "TMP/*.csv").unwrap(), ["a.csv", "b.csv", "c,d.csv"]);
+        assert_eq!(names(&folder, "TMP/b.csv, TMP/x.txt,TMP/b.csv").unwrap(), ["b.csv", "x.txt"]);
+        assert_eq!(names(&folder, "TMP/c,d.csv").unwrap(), ["c,d.csv"]);
+        assert_eq!(names(&folder, "TMP").unwrap().len(), 4);
+    }
+
+    #[test]
+    fn hidden_and_unfinished_files_are_found_only_when_asked_for() {
+        let folder = folder();
+        assert_eq!(names(&folder, "TMP/*a*").unwrap(), ["a.csv"]);
+        assert_eq!(names(&folder, "TMP/_*.csv").unwrap(), ["_part.csv"]);
+        assert_eq!(names(&folder, "TMP/*.tmp").unwrap(), ["a.csv.tmp"]);
+        assert_eq!(names(&folder, "TMP/.hidden.csv").unwrap(), [".hidden.csv"], "a name that is written out");
+    }
+
+    #[test]
+    fn a_watched_folder_may_be_empty_but_must_exist() {
+        let folder = folder();
+        let root = folder.path().to_str().unwrap();
+        assert_eq!(find_files(&format!("{root}/*.json"), true).unwrap(), []);
+        for missing in ["nowhere", "nowhere/*.csv"] {
+            let error = find_files(&format!("{root}/{missing}"), true).unwrap_err();
+            assert!(error.message().contains(&format!("there is no folder `{root}/nowhere`;")), "{error}");
+        }
     }
 
     #[test]
     fn what_matches_nothing_is_named() {
         let folder = folder();
-        assert!(names(&folder, "~/*.json").unwrap_err().starts_with("no file matches"));
-        assert!(names(&folder, "~/a.csv,~/missing.csv").unwrap_err().ends_with("missing.csv`"));
-        assert!(find_files("nothing-here-*.csv").unwrap_err().message().contains(" in `/"), "relative: says where");
-        assert!(names(&folder, "~/[.csv").unwrap_err().contains("no valid pattern"));
+        assert!(names(&folder, "TMP/*.json").unwrap_err().starts_with("no file matches"));
+        assert!(names(&folder, "TMP/a.csv,TMP/missing.csv").unwrap_err().ends_with("missing.csv`"));
+        assert!(find_files("nothing-here-*.csv", false).unwrap_err().message().contains(" in `/"), "relative: says where");
+        assert!(names(&folder, "TMP/[.csv").unwrap_err().contains("no valid pattern"));
     }
 }

@@ -21,19 +21,25 @@ mod open;
 #[cfg(feature = "engine")]
 mod partition;
 #[cfg(feature = "engine")]
+mod records;
+#[cfg(feature = "engine")]
 mod sink;
 #[cfg(feature = "engine")]
 mod source;
 #[cfg(feature = "engine")]
 mod split;
+#[cfg(feature = "engine")]
+mod stamp;
 #[cfg(all(test, feature = "engine"))]
 mod tests;
+#[cfg(feature = "engine")]
+mod watch;
 #[cfg(feature = "engine")]
 mod writer;
 
 #[cfg(feature = "engine")]
 pub use {
-    enumerator::FileEnumerator,
+    enumerator::{FileEnumerator, FilesFound},
     open::Codec,
     sink::FileSink,
     source::{FileEmitter, FileSource},
@@ -61,6 +67,20 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
                 "How they are compressed; `auto` looks at the first bytes, whatever the name says.",
             ),
             OptionSpec::optional(
+                "watch",
+                OptionTy::Every,
+                "",
+                "Look for new files again and again: `every 5s`. The source does not end. A file is read once, when it is complete: \
+                 names that begin with `.` or `_` or end with `.tmp` or `~` are left alone until the file is renamed.",
+            ),
+            OptionSpec::optional(
+                "append",
+                OptionTy::Bool,
+                "false",
+                "Files grow, and what is written to them later is read on. A last line without its end waits for the rest. \
+                 The source does not end.",
+            ),
+            OptionSpec::optional(
                 "rate",
                 OptionTy::Int,
                 "",
@@ -71,7 +91,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         ],
         formats: &["json", "csv", "text"],
         replayable: true,
-        bounded: |options| !options.contains(&"watch"),
+        bounded: |options| !options.contains(&"watch") && !options.contains(&"append"),
         columns: None,
     }),
     sink: Some(SinkSpec {

@@ -34,7 +34,7 @@ impl Codec {
         [Codec::Plain, Codec::Gzip, Codec::Zstd].into_iter().find(|codec| codec.number() == number)
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Codec::Plain => "plain",
             Codec::Gzip => "gzip",
@@ -93,6 +93,15 @@ impl Bytes {
             // A file reads into memory that was not written before; decoders want it zeroed.
             Bytes::Plain(file) => file.take(len as u64).read_to_end(buffer),
             other => other.take(len as u64).read_to_end(buffer),
+        }
+    }
+
+    /// What the file system says of the file, whatever its name is now.
+    pub(crate) fn metadata(&self) -> std::io::Result<std::fs::Metadata> {
+        match self {
+            Bytes::Plain(file) => file.metadata(),
+            Bytes::Gzip(decoder) => decoder.get_ref().get_ref().metadata(),
+            Bytes::Zstd(frames) => frames.reader.get_ref().metadata(),
         }
     }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::discover::Search;
 use super::enumerator::FileEnumerator;
-use super::fetch::{Chunk, FileFetcher, line_at};
+use super::fetch::FileFetcher;
 use super::open::Codec;
+use super::records::{Chunk, line_at};
 use super::split::FileSplit;
 use crate::error::JobResult;
 use crate::formats::{Decoder, Format};
@@ -26,6 +27,10 @@ pub struct FileSource<T, F> {
     path: String,
     /// None: as the first bytes of each file say.
     compression: Option<Codec>,
+    /// How often to look for new files; None: once.
+    watch: Option<Duration>,
+    /// Files grow.
+    append: bool,
     rate: Option<u64>,
     format: F,
     row: PhantomData<fn() -> T>,
@@ -43,6 +48,8 @@ impl<T: Record, F: Format> FileSource<T, F> {
         Ok(FileSource {
             path: options.required_text("path")?.to_owned(),
             compression,
+            watch: options.every("watch")?,
+            append: options.boolean("append")?.unwrap_or(false),
             rate: options.unsigned("rate")?,
             format: super::format_of(options)?,
             row: PhantomData,
@@ -58,20 +65,25 @@ impl<T: Record, F: Format> Source for FileSource<T, F> {
 
     fn enumerator(&self, context: &SourceContext, restored: Option<&[u8]>) -> JobResult<FileEnumerator> {
         let splittable = self.format.framing().is_splittable() && !self.format.has_header();
-        let search =
-            Search { pattern: self.path.clone(), compression: self.compression, splittable, parallelism: context.parallelism };
-        FileEnumerator::new(search, restored)
+        let search = Search {
+            pattern: self.path.clone(),
+            compression: self.compression,
+            splittable,
+            append: self.append,
+            parallelism: context.parallelism,
+        };
+        FileEnumerator::new(search, self.watch, restored)
     }
 
     fn reader(&self, context: &ReaderContext) -> JobResult<Self::Reader> {
         let emitter =
             FileEmitter { format: self.format.clone(), row: PhantomData, rate: self.rate, throttle: context.throttle.clone() };
-        let fetcher = FileFetcher::new(self.format.framing(), self.format.has_header());
+        let fetcher = FileFetcher::new(self.format.framing(), self.format.has_header(), self.append);
         FetchingReader::start(&context.name, fetcher, emitter)
     }
 
     fn bounded(&self) -> bool {
-        true
+        self.watch.is_none() && !self.append
     }
 }
 

@@ -7,8 +7,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 
-use super::fetch::{FileFetcher, line_at};
+use super::fetch::FileFetcher;
 use super::open::Codec;
+use super::records::line_at;
 use super::split::FileSplit;
 use crate::formats::Framing;
 use crate::source::fetch::{Fetched, SplitFetcher};
@@ -202,9 +203,144 @@ fn a_file_that_has_shrunk_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     for bytes in [b"a\nb\n".to_vec(), gzip(b"a\nb\n")] {
         let split = FileSplit { position: 100, ..file(&folder, "a", &bytes) };
-        let mut fetcher = FileFetcher::new(Framing::Lines, false);
+        let mut fetcher = FileFetcher::new(Framing::Lines, false, false);
         fetcher.add(split).unwrap();
         let error = fetcher.fetch().unwrap_err();
         assert!(error.message().contains("shorter than it was"), "{error}");
     }
+}
+
+fn gives(fetcher: &mut FileFetcher) -> Vec<String> {
+    let mut records = Vec::new();
+    loop {
+        match fetcher.fetch().unwrap() {
+            Fetched::Chunk(_, chunk) => records.extend(
+                chunk
+                    .records
+                    .iter()
+                    .map(|&(start, len)| String::from_utf8_lossy(&chunk.bytes[start as usize..][..len as usize]).into()),
+            ),
+            Fetched::Nothing(_) | Fetched::End(_) => return records,
+        }
+    }
+}
+
+fn append(split: &FileSplit, text: &str) {
+    let mut file = std::fs::OpenOptions::new().append(true).open(&split.path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+fn stamped(split: &FileSplit) -> FileSplit {
+    let found = super::stamp::Stamp::of(&std::fs::metadata(&split.path).unwrap());
+    FileSplit { found: Some(found), ..split.clone() }
+}
+
+/// C40: a line that is written in two halves is one line, also over a restart between them.
+#[test]
+fn a_line_in_two_halves_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let split = stamped(&file(&folder, "t.jsonl", b"{\"id\":1}\n{\"id\":2"));
+    let mut fetcher = FileFetcher::new(Framing::Lines, false, true);
+    fetcher.add(split.clone()).unwrap();
+    let Fetched::Chunk(_, mut chunk) = fetcher.fetch().unwrap() else { panic!("one line is there") };
+    chunk.next = 1;
+    let position = chunk.position();
+    assert_eq!(position, 9, "the start of the unfinished line");
+    assert_eq!(gives(&mut fetcher), [""; 0]);
+    append(&split, "2}\n{\"id\":3}\n");
+    let expected = ["{\"id\":22}", "{\"id\":3}"];
+    assert_eq!(gives(&mut fetcher), expected);
+    let mut restarted = FileFetcher::new(Framing::Lines, false, true);
+    restarted.add(FileSplit { position, ..split }).unwrap();
+    assert_eq!(gives(&mut restarted), expected);
+}
+
+#[test]
+fn files_that_grow_are_followed_side_by_side_and_wait_for_their_headers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (stamped(&file(&folder, "a.csv", b"id,na")), stamped(&file(&folder, "b.csv", b"id,name\n1,x\n")));
+    let mut fetcher = FileFetcher::new(CSV, true, true);
+    fetcher.add(a.clone()).unwrap();
+    fetcher.add(b.clone()).unwrap();
+    assert_eq!(gives(&mut fetcher), ["1,x"]);
+    append(&a, "me\n");
+    assert_eq!(gives(&mut fetcher), [""; 0]);
+    append(&a, "2,\"y\nz\"\n");
+    append(&b, "3,z\n");
+    let mut found = gives(&mut fetcher);
+    found.sort();
+    assert_eq!(found, ["2,\"y\nz\"", "3,z"]);
+    fetcher.set_paused(&a.path, true);
+    append(&a, "4,a\n");
+    append(&b, "5,b\n");
+    assert_eq!(gives(&mut fetcher), ["5,b"]);
+    fetcher.set_paused(&a.path, false);
+    assert_eq!(gives(&mut fetcher), ["4,a"]);
+}
+
+#[test]
+fn a_followed_file_that_shrinks_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let split = stamped(&file(&folder, "t", b"one\ntwo\n"));
+    let mut fetcher = FileFetcher::new(Framing::Lines, false, true);
+    fetcher.add(split.clone()).unwrap();
+    assert_eq!(gives(&mut fetcher), ["one", "two"]);
+    std::fs::OpenOptions::new().write(true).open(&split.path).unwrap().set_len(3).unwrap();
+    let error = fetcher.fetch().unwrap_err();
+    assert!(error.message().contains("has shrunk: it was read up to byte 8 and has 3 bytes now"), "{error}");
+    let mut restarted = FileFetcher::new(Framing::Lines, false, true);
+    restarted.add(FileSplit { position: 8, ..split }).unwrap();
+    assert_eq!(restarted.fetch().unwrap_err(), error);
+}
+
+#[test]
+fn a_followed_file_that_is_rotated_is_read_on_under_its_new_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let split = stamped(&file(&folder, "log", b"one\n"));
+    std::fs::rename(&split.path, folder.path().join("log.1")).unwrap();
+    std::fs::write(&split.path, "other\n").unwrap();
+    let mut fetcher = FileFetcher::new(Framing::Lines, false, true);
+    fetcher.add(FileSplit { position: 4, ..split.clone() }).unwrap();
+    assert_eq!(gives(&mut fetcher), [""; 0], "the new file is another split");
+    append(&FileSplit { path: folder.path().join("log.1").to_str().unwrap().to_owned(), ..split.clone() }, "two\n");
+    assert_eq!(gives(&mut fetcher), ["two"]);
+    std::fs::remove_file(folder.path().join("log.1")).unwrap();
+    let mut restarted = FileFetcher::new(Framing::Lines, false, true);
+    restarted.add(FileSplit { position: 8, ..split }).unwrap();
+    assert!(restarted.fetch().unwrap_err().message().contains("replaced by another file when it was read up to byte 8"));
+}
+
+#[test]
+fn a_file_that_changes_vanishes_or_is_replaced_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "x\n".repeat(10_000);
+    for (what, message) in [("grow", "had 20000 bytes and has 20004 now"), ("shrink", "had 20000 bytes and has 7000 now")] {
+        let split = stamped(&file(&folder, what, text.as_bytes()));
+        for reading in [false, true] {
+            let mut fetcher = FileFetcher::with_read_size(Framing::Lines, false, 4096);
+            fetcher.add(split.clone()).unwrap();
+            if reading {
+                std::fs::OpenOptions::new().write(true).open(&split.path).unwrap().set_len(20_000).unwrap();
+                fetcher.fetch().unwrap();
+            }
+            match what {
+                "grow" => append(&split, "yes\n"),
+                _ => std::fs::OpenOptions::new().write(true).open(&split.path).unwrap().set_len(7000).unwrap(),
+            }
+            let error = loop {
+                if let Err(error) = fetcher.fetch() {
+                    break error;
+                }
+            };
+            assert!(error.message().contains(message), "{error}");
+        }
+    }
+    let split = stamped(&file(&folder, "gone", text.as_bytes()));
+    std::fs::remove_file(&split.path).unwrap();
+    let mut fetcher = FileFetcher::new(Framing::Lines, false, false);
+    fetcher.add(split.clone()).unwrap();
+    assert!(fetcher.fetch().unwrap_err().message().contains("gone` was found and has disappeared before it was read"));
+    std::fs::write(folder.path().join("new"), "another\n").unwrap();
+    std::fs::rename(folder.path().join("new"), &split.path).unwrap();
+    assert!(fetcher.fetch().unwrap_err().message().contains("was replaced by another file before it was read"));
 }
