@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::event_time::{AlignedReader, Timing};
 use super::output::{BroadcastOutput, HashOutput, RoundRobinOutput};
-use super::source::{SourceChain, SourceConfig};
+use super::source::{SourceChain, SourceConfig, SourceParts};
 use super::{Chain, InputChain, TwoInputChain};
 use crate::error::{JobError, JobResult};
 use crate::exchange::OutboxHandle;
 use crate::graph::{ErrorPolicy, Side};
 use crate::operator::{Chained, Describe, Either, ErrorRow, ErrorStage, ErrorsInto, FanOut, Operator, OperatorContext, Stage};
 use crate::operators::Project;
+use crate::options::Options;
 use crate::params::ParamValues;
 use crate::sink::{Committer, Compactor, GlobalCommitter, Sink, SinkContext, SinkStage};
 use crate::source::{ReaderContext, Source, Throttle};
@@ -73,13 +76,35 @@ pub(crate) struct BuildContext<'a> {
 #[derive(Debug)]
 pub struct ChainBuilder<'a> {
     pub(crate) context: &'a BuildContext<'a>,
+    /// The index of the chain.
+    pub(crate) chain: usize,
     pub(crate) subtask: u32,
     pub(crate) parallelism: u32,
     pub(crate) outputs: &'a [OutputEdge],
     pub(crate) outbox: OutboxHandle,
     pub(crate) sinks: &'a mut SinkRegistry,
     pub(crate) throttle: Arc<Throttle>,
+    pub(crate) timing: Timing,
+    /// Sources that keep together, of all chains.
+    pub(crate) aligned: &'a mut Vec<AlignmentMember>,
 }
+
+/// A reader of a source that keeps together with others.
+#[derive(Clone, Debug)]
+pub(crate) struct AlignmentMember {
+    pub group: String,
+    /// How far it may be ahead of the slowest, in microseconds.
+    pub within: i64,
+    /// How often that is looked at.
+    pub every: Duration,
+    /// The index of its chain.
+    pub chain: usize,
+    pub subtask: u32,
+    pub reader: AlignedReader,
+}
+
+/// How often sources that keep together are told where the slowest is.
+const ALIGN_EVERY: Duration = Duration::from_millis(100);
 
 impl ChainBuilder<'_> {
     /// The job's params.
@@ -211,6 +236,25 @@ impl ChainBuilder<'_> {
         Ok(Box::new(TwoInputChain::<L, R, S>::new(sides, stage)))
     }
 
+    /// How the chain's source takes part in event time. Options: `idle_after`; `align` (a group), `within`, `every`.
+    pub fn timing(&mut self, options: &Options) -> JobResult<()> {
+        self.timing.idle_after = options.every("idle_after")?;
+        if let Some(group) = options.text("align")? {
+            let within = options.every("within")?.unwrap_or_default();
+            let member = AlignmentMember {
+                group: group.to_owned(),
+                within: i64::try_from(within.as_micros()).unwrap_or(i64::MAX),
+                every: options.every("every")?.unwrap_or(ALIGN_EVERY),
+                chain: self.chain,
+                subtask: self.subtask,
+                reader: AlignedReader::new(),
+            };
+            self.timing.alignment = Some(member.reader.clone());
+            self.aligned.push(member);
+        }
+        Ok(())
+    }
+
     /// A chain that starts with a source.
     pub fn source<S, W, N>(
         &mut self,
@@ -250,7 +294,9 @@ impl ChainBuilder<'_> {
             throttle: self.throttle.clone(),
         };
         let reader = source.reader(&context).map_err(|error| error.context(format_args!("source {name}")))?;
-        Ok(Box::new(SourceChain::new(uid, name, reader, config, errors, next)))
+        let timing = std::mem::take(&mut self.timing);
+        let parts = SourceParts { timing, outbox: self.outbox.clone(), errors };
+        Ok(Box::new(SourceChain::new(uid, name, reader, config, parts, next)))
     }
 
     fn output(&self, edge: usize) -> JobResult<&OutputEdge> {

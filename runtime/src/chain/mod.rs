@@ -1,6 +1,7 @@
 //! Chains as the engine drives them: erased per batch at their ends, static in between.
 
 mod builder;
+mod event_time;
 mod input;
 mod output;
 mod source;
@@ -14,7 +15,10 @@ pub use output::{BroadcastOutput, HashOutput, RoundRobinOutput};
 pub use source::{RejectReport, SPLITS, SourceChain, SourceConfig, SourceReport};
 pub use two_inputs::TwoInputChain;
 
-pub(crate) use builder::{BuildContext, OutputEdge, SinkParts};
+pub(crate) use builder::{AlignmentMember, BuildContext, OutputEdge, SinkParts};
+#[cfg(test)]
+pub(crate) use event_time::AlignedReader;
+pub(crate) use event_time::Timing;
 
 use crate::error::JobResult;
 use crate::exchange::Batch;
@@ -63,7 +67,11 @@ pub trait SourceTask {
     /// No split will follow.
     fn no_more_splits(&mut self);
     /// While known splits are unread, they may have old rows: no watermark.
-    fn hold_watermark(&mut self, hold: bool);
+    fn hold_watermark(&mut self, hold: bool) -> JobResult<()>;
+    /// Rows may be as far ahead as this event time, in microseconds since the epoch.
+    fn align(&mut self, limit: i64) -> JobResult<()>;
+    /// This time was spent on waiting for consumers: nobody is idle for that.
+    fn not_counted(&mut self, time: std::time::Duration);
     /// How far event time has come.
     fn watermark(&self) -> Watermark;
     /// A message of the source's own.

@@ -1,16 +1,20 @@
 //! A chain that starts with a source: reads, keeps event time per split, and feeds the first stage.
 
+use std::future::Future as _;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
+use super::event_time::{Change, EventTime, Timing};
 use super::{Chain, ChainReport, SourceTask};
 use crate::error::{JobError, JobResult};
-use crate::exchange::Batch;
+use crate::exchange::{Batch, Element, OutboxHandle};
 use crate::graph::ErrorPolicy;
 use crate::operator::{ErrorRow, ErrorStage, RestoredState, SnapshotBuilder, Stage, both};
 use crate::source::{ReaderStatus, SourceOutput, SourceReader, Split};
 use crate::task::now_micros;
-use crate::time::{Watermark, WatermarkTracker};
+use crate::time::Watermark;
 use crate::value::{EvalError, Timestamp};
 
 /// The state in a snapshot that holds the splits of a reader.
@@ -64,16 +68,24 @@ pub struct RejectReport {
 pub struct SourceChain<R, W, N> {
     reader: R,
     feed: Feed<W, N>,
-    hold: bool,
-    last: Watermark,
     /// From the start, and from a poll that finds nothing, to the next row.
     idle_since: Option<i64>,
+    outbox: OutboxHandle,
+    /// Until a split may fall silent.
+    sleep: Option<Pin<Box<tokio::time::Sleep>>>,
 }
 
 impl<R, W, N> std::fmt::Debug for SourceChain<R, W, N> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SourceChain").field("name", &self.feed.name).finish_non_exhaustive()
     }
+}
+
+/// What a source needs besides its reader.
+pub(super) struct SourceParts {
+    pub timing: Timing,
+    pub outbox: OutboxHandle,
+    pub errors: Option<ErrorStage>,
 }
 
 /// What the reader writes into.
@@ -90,13 +102,12 @@ struct Feed<W, N> {
     rejects: Vec<RejectReport>,
     /// Messages of the reader to the enumerator.
     events: Vec<Vec<u8>>,
-    /// Event time per active split.
-    splits: Vec<(String, WatermarkTracker)>,
-    selected: usize,
+    time: EventTime,
 }
 
 impl<R, W, N> SourceChain<R, W, N> {
-    pub(super) fn new(uid: &str, name: &str, reader: R, config: SourceConfig<W>, errors: Option<ErrorStage>, next: N) -> Self {
+    pub(super) fn new(uid: &str, name: &str, reader: R, config: SourceConfig<W>, parts: SourceParts, next: N) -> Self {
+        let SourceParts { timing, outbox, errors } = parts;
         let feed = Feed {
             uid: uid.into(),
             name: name.into(),
@@ -108,22 +119,45 @@ impl<R, W, N> SourceChain<R, W, N> {
             last_time: None,
             rejects: Vec::new(),
             events: Vec::new(),
-            splits: Vec::new(),
-            selected: 0,
+            time: EventTime::new(timing),
         };
-        SourceChain { reader, feed, hold: true, last: Watermark::MIN, idle_since: Some(now_micros()) }
+        SourceChain { reader, feed, idle_since: Some(now_micros()), outbox, sleep: None }
+    }
+}
+
+impl<R, W, N> SourceChain<R, W, N>
+where
+    R: SourceReader,
+    N: Stage<R::Row>,
+{
+    /// After rows, messages and time: says what has changed about event time. Gives whether anything has.
+    fn update_time(&mut self) -> JobResult<bool> {
+        let held = self.reader.holds_watermark();
+        let time = &mut self.feed.time;
+        let change = time.update(self.feed.rows, held);
+        time.pause_and_resume(&mut self.reader);
+        if change == Some(Change::Active) {
+            self.outbox.put_all(|| Element::Active);
+        }
+        let watermark = self.feed.config.watermark.is_some().then(|| time.new_watermark(held)).flatten();
+        if let Some(watermark) = watermark {
+            self.feed.each(|stage| stage.watermark(watermark), |stage| stage.watermark(watermark))?;
+        }
+        if change == Some(Change::Idle) {
+            self.feed.each(|stage| stage.flush(), |stage| stage.flush())?;
+            self.outbox.put_all(|| Element::Idle);
+        }
+        Ok(change.is_some() || watermark.is_some())
     }
 
-    /// The minimum over the active splits; nothing while unread splits may hold older rows.
-    fn new_watermark(&mut self) -> Option<Watermark> {
-        if self.hold || self.feed.config.watermark.is_none() {
-            return None;
+    /// Wakes the task up when a split may have fallen silent.
+    fn sleep(&mut self, context: &mut Context<'_>) {
+        self.sleep = self.feed.time.next_look().map(|wait| Box::pin(tokio::time::sleep(wait)));
+        if let Some(sleep) = &mut self.sleep
+            && sleep.as_mut().poll(context).is_ready()
+        {
+            context.waker().wake_by_ref();
         }
-        let watermark = self.feed.splits.iter().map(|(_, tracker)| tracker.watermark()).min()?;
-        (watermark > self.last).then(|| {
-            self.last = watermark;
-            watermark
-        })
     }
 }
 
@@ -147,14 +181,11 @@ where
     N: Stage<T>,
 {
     fn split_added(&mut self, split: &str) {
-        if !self.splits.iter().any(|(id, _)| id == split) {
-            self.splits.push((split.to_owned(), WatermarkTracker::default()));
-        }
+        self.time.add(split);
     }
 
     fn select_split(&mut self, split: &str) {
-        self.split_added(split);
-        self.selected = self.splits.iter().position(|(id, _)| id == split).unwrap_or(0);
+        self.time.select(split, self.rows);
     }
 
     #[inline]
@@ -163,9 +194,7 @@ where
             match watermark(&row) {
                 Ok(Some(time)) => {
                     self.last_time = Some(time.0);
-                    if let Some((_, tracker)) = self.splits.get_mut(self.selected) {
-                        tracker.observe(time.0);
-                    }
+                    self.time.observe(time.0);
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -207,14 +236,13 @@ where
         row.source = (&*self.name).into();
         row.reason = reason.into();
         if row.origin.is_none() {
-            row.origin = self.splits.get(self.selected).map(|(id, _)| id.as_str().into());
+            row.origin = self.time.selected().map(Into::into);
         }
         errors.push(row)
     }
 
     fn split_finished(&mut self, split: &str) {
-        self.splits.retain(|(id, _)| id != split);
-        self.selected = 0;
+        self.time.finish_split(split, self.rows);
     }
 
     fn send_event(&mut self, event: Vec<u8>) {
@@ -230,13 +258,21 @@ where
 {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<JobResult<ReaderStatus>> {
         let rows = self.feed.rows;
-        let status = match self.reader.poll(context, &mut self.feed) {
+        let polled = match self.feed.time.is_paused() {
+            true => Poll::Pending,
+            false => self.reader.poll(context, &mut self.feed),
+        };
+        let status = match polled {
             Poll::Ready(status) => status?,
-            // What it has to say to the enumerator is said before it waits.
-            Poll::Pending if !self.feed.events.is_empty() => ReaderStatus::More,
             Poll::Pending => {
-                self.idle_since.get_or_insert_with(now_micros);
-                return Poll::Pending;
+                let changed = self.update_time()?;
+                // What there is to say, to the enumerator and behind, is said before it waits.
+                if !changed && self.feed.events.is_empty() {
+                    self.idle_since.get_or_insert_with(now_micros);
+                    self.sleep(context);
+                    return Poll::Pending;
+                }
+                ReaderStatus::More
             }
         };
         if self.feed.rows > rows {
@@ -245,8 +281,11 @@ where
             self.idle_since.get_or_insert_with(now_micros);
         }
         self.feed.each(|stage| stage.end_of_batch(), |stage| stage.end_of_batch())?;
-        if let Some(watermark) = self.new_watermark() {
-            self.feed.each(|stage| stage.watermark(watermark), |stage| stage.watermark(watermark))?;
+        match status {
+            ReaderStatus::End => self.feed.time.end(),
+            ReaderStatus::More | ReaderStatus::NeedsSplit => {
+                self.update_time()?;
+            }
         }
         Poll::Ready(Ok(status))
     }
@@ -254,21 +293,32 @@ where
     fn add_splits(&mut self, splits: &[Vec<u8>]) -> JobResult<()> {
         let splits = splits.iter().map(|bytes| R::Split::decode(bytes)).collect::<JobResult<Vec<_>>>()?;
         for split in &splits {
-            self.feed.split_added(&split.id());
+            self.feed.time.add(&split.id());
         }
-        self.reader.add_splits(splits)
+        self.reader.add_splits(splits)?;
+        self.update_time().map(|_| ())
     }
 
     fn no_more_splits(&mut self) {
         self.reader.no_more_splits();
     }
 
-    fn hold_watermark(&mut self, hold: bool) {
-        self.hold = hold;
+    fn hold_watermark(&mut self, hold: bool) -> JobResult<()> {
+        self.feed.time.hold = hold;
+        self.update_time().map(|_| ())
     }
 
     fn watermark(&self) -> Watermark {
-        self.last
+        self.feed.time.last
+    }
+
+    fn align(&mut self, limit: i64) -> JobResult<()> {
+        self.feed.time.set_limit(limit);
+        self.update_time().map(|_| ())
+    }
+
+    fn not_counted(&mut self, time: Duration) {
+        self.feed.time.not_counted(time);
     }
 
     fn source_event(&mut self, event: &[u8]) -> JobResult<()> {
@@ -291,7 +341,7 @@ where
     }
 
     fn watermark(&mut self, watermark: Watermark) -> JobResult<()> {
-        self.last = self.last.max(watermark);
+        self.feed.time.last = self.feed.time.last.max(watermark);
         self.feed.each(|stage| stage.watermark(watermark), |stage| stage.watermark(watermark))
     }
 
@@ -320,6 +370,7 @@ where
     }
 
     fn finish(&mut self) -> JobResult<()> {
+        self.feed.time.end();
         self.feed.each(|stage| stage.finish(), |stage| stage.finish())
     }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::alignment::Alignment;
 use super::checkpointing::{Identity, Pending, Purpose, TIMEOUT};
 use super::commit::{Collected, CommitQueue, Sealed, collect};
 use super::control::{CheckpointInfo, CheckpointReply, Control, StopMode, stop_requested};
@@ -14,7 +15,7 @@ use super::layout::{deal, wire};
 use super::run::RunSettings;
 use super::sources::Sources;
 use super::storage::{Checkpoint, CheckpointStore};
-use crate::chain::{BuildContext, ChainBuilder, SinkRegistry};
+use crate::chain::{BuildContext, ChainBuilder, SinkRegistry, Timing};
 use crate::checkpoint::SubtaskEntry;
 use crate::error::{JobError, JobResult};
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
@@ -47,6 +48,7 @@ pub(super) struct Attempt<'a> {
     task_count: usize,
     cancel: watch::Sender<bool>,
     sources: Sources,
+    alignment: Alignment,
     ended: HashSet<TaskId>,
     next_checkpoint: u64,
     next_trigger: Option<Instant>,
@@ -108,6 +110,7 @@ impl<'a> Attempt<'a> {
         };
         let buffer_timeout =
             u64::try_from(job.buffer_timeout_micros).ok().filter(|&micros| micros > 0).map(Duration::from_micros);
+        let mut aligned = Vec::new();
         let mut mailboxes = Vec::new();
         let mut ready = Vec::new();
         board.begin_attempt();
@@ -119,12 +122,15 @@ impl<'a> Attempt<'a> {
                 let outbox = OutboxHandle::new(wiring.senders.len());
                 let mut builder = ChainBuilder {
                     context: &context,
+                    chain: index,
                     subtask: u32::try_from(subtask).unwrap_or(u32::MAX),
                     parallelism: settings.parallelism[index],
                     outputs: &wiring.outputs,
                     outbox: outbox.clone(),
                     sinks: &mut sinks,
                     throttle: throttle.clone(),
+                    timing: Timing::default(),
+                    aligned: &mut aligned,
                 };
                 let chain = (spec.build)(&mut builder)?;
                 let id = TaskId { chain: index, subtask: builder.subtask };
@@ -174,6 +180,7 @@ impl<'a> Attempt<'a> {
             task_count,
             cancel,
             sources,
+            alignment: Alignment::new(aligned),
             ended: HashSet::new(),
             next_checkpoint: first_checkpoint,
             next_trigger: settings.checkpoint_interval.map(|interval| Instant::now() + interval),
@@ -223,6 +230,7 @@ impl<'a> Attempt<'a> {
                 biased;
                 Some((task, report)) = self.reports.recv() => self.report(task, report)?,
                 Some(joined) = self.tasks.join_next() => self.task_ended(joined)?,
+                () = self.alignment.due() => self.alignment.announce(&self.mailboxes),
                 done = self.sources.call_done() => self.sources.found(done, &self.mailboxes)?,
                 written = written(&mut self.writing) => self.written(written).await?,
                 committed = self.queue.step_done() => {

@@ -1,5 +1,6 @@
 //! The coordinator of a job: starts its tasks, assigns splits, takes checkpoints, commits sinks, and ends or restarts the job.
 
+mod alignment;
 mod attempt;
 mod checkpointing;
 mod commit;

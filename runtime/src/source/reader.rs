@@ -39,6 +39,12 @@ pub trait SourceReader: Send {
     /// to its end is here until its last row is emitted.
     fn snapshot(&self) -> Vec<Self::Split>;
 
+    /// Whether rows that it has not read may be older than those that it has, although it has no split now: between two stages
+    /// of a source. Then its watermark waits, and it is not idle.
+    fn holds_watermark(&self) -> bool {
+        false
+    }
+
     /// This checkpoint, and with it all before it, is complete.
     fn checkpoint_complete(&mut self, _checkpoint: u64) -> JobResult<()> {
         Ok(())

@@ -133,6 +133,7 @@ impl Task {
 
     /// Sends what the last step put out. Backpressure waits here.
     async fn send(&mut self, progress: &mut Progress) -> Result<(), TaskFailure> {
+        let before = self.gate.is_none().then(Instant::now);
         let (sender, chain, cancel) = (&self.sender, &mut self.chain, &mut self.cancel);
         let room = async {
             tokio::select! {
@@ -147,6 +148,9 @@ impl Task {
             }
         };
         waiting(&self.status.times, Doing::Backpressured, room).await?;
+        if let (Some(before), Some(source)) = (before, self.chain.source()) {
+            source.not_counted(before.elapsed());
+        }
         if progress.ended && progress.triggered > progress.taken {
             self.take_checkpoint(progress.triggered, progress).await?;
         }
@@ -208,10 +212,8 @@ impl Task {
                     Ok(())
                 })?;
             }
-            TaskMessage::HoldWatermark(hold) => self.with_source(|source| {
-                source.hold_watermark(hold);
-                Ok(())
-            })?,
+            TaskMessage::HoldWatermark(hold) => self.with_source(|source| source.hold_watermark(hold))?,
+            TaskMessage::Align(limit) => self.with_source(|source| source.align(limit))?,
             TaskMessage::SourceEvent(event) => {
                 progress.waiting_for_split = false;
                 self.with_source(|source| source.source_event(&event))?;
@@ -231,6 +233,11 @@ impl Task {
                 }
             }
             TaskMessage::Complete(checkpoint) => self.chain.checkpoint_complete(checkpoint)?,
+        }
+        if !progress.ended
+            && let Some(source) = self.chain.source()
+        {
+            progress.watermark = source.watermark().0;
         }
         Ok(())
     }

@@ -17,6 +17,8 @@ pub(crate) enum TaskMessage {
     /// Known splits are unread: no watermark.
     HoldWatermark(bool),
     SourceEvent(Vec<u8>),
+    /// Rows may be as far ahead as this event time.
+    Align(i64),
     /// Take a checkpoint: sources now, the others when the barriers have come or their input has ended.
     Trigger {
         checkpoint: u64,

@@ -62,6 +62,7 @@ impl<T: Record> Source for GeneratorSource<T> {
         Ok(GeneratorReader {
             maker: self.maker.clone(),
             splits: Vec::new(),
+            paused: Vec::new(),
             turn: 0,
             no_more_splits: false,
             rate: self.rate,
@@ -80,6 +81,8 @@ impl<T: Record> Source for GeneratorSource<T> {
 pub struct GeneratorReader<T> {
     maker: Maker,
     splits: Vec<NumberSplit>,
+    /// Splits, by their id, that are too far ahead of others.
+    paused: Vec<String>,
     /// The split whose turn it is.
     turn: usize,
     no_more_splits: bool,
@@ -151,8 +154,11 @@ impl<T: Record> SourceReader for GeneratorReader<T> {
             return Poll::Ready(Ok(status));
         }
         let limit = ready!(self.allowance(context));
-        self.turn %= self.splits.len();
-        let split = &mut self.splits[self.turn];
+        let count = self.splits.len();
+        let may = |&turn: &usize| self.paused.is_empty() || !self.paused.contains(&self.splits[turn].id());
+        let Some(turn) = (0..count).map(|step| (self.turn + step) % count).find(may) else { return Poll::Pending };
+        self.turn = turn;
+        let split = &mut self.splits[turn];
         out.select_split(&split.id());
         Self::make(&self.maker, split, limit, out)?;
         if split.is_done() {
@@ -166,5 +172,13 @@ impl<T: Record> SourceReader for GeneratorReader<T> {
 
     fn snapshot(&self) -> Vec<NumberSplit> {
         self.splits.clone()
+    }
+
+    fn set_paused(&mut self, split: &str, paused: bool) -> bool {
+        self.paused.retain(|id| id != split);
+        if paused {
+            self.paused.push(split.to_owned());
+        }
+        true
     }
 }
