@@ -19,6 +19,8 @@ const CLAUSE_WORDS: &[&str] = &[
     "from",
     "into",
     "watermark",
+    "idle",
+    "align",
     "on",
     "key",
     "by",

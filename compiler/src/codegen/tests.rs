@@ -49,6 +49,8 @@ fn pipeline(name: &str, columns: Vec<Field>, operation: Operation, output: Vec<F
         range: None,
         stages: Vec::new(),
         watermark: None,
+        idle_after: None,
+        align: None,
         on_error: ErrorPolicy::Fail,
     };
     let sink =

@@ -138,6 +138,8 @@ impl Builder {
             range: None,
             stages: Vec::new(),
             watermark: None,
+            idle_after: None,
+            align: None,
             on_error: ErrorPolicy::Fail,
         };
         self.add(Operation::Source(operation), schema, Changelog::Append)

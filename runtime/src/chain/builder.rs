@@ -14,7 +14,6 @@ use crate::exchange::OutboxHandle;
 use crate::graph::{ErrorPolicy, Side};
 use crate::operator::{Chained, Describe, Either, ErrorRow, ErrorStage, ErrorsInto, FanOut, Operator, OperatorContext, Stage};
 use crate::operators::Project;
-use crate::options::Options;
 use crate::params::ParamValues;
 use crate::sink::{Committer, Compactor, GlobalCommitter, Sink, SinkContext, SinkStage};
 use crate::source::{ReaderContext, Source, Throttle};
@@ -101,6 +100,10 @@ pub(crate) struct AlignmentMember {
     pub chain: usize,
     pub subtask: u32,
     pub reader: AlignedReader,
+}
+
+fn from_micros(micros: i64) -> Duration {
+    Duration::from_micros(u64::try_from(micros).unwrap_or(0))
 }
 
 /// How often sources that keep together are told where the slowest is.
@@ -236,23 +239,24 @@ impl ChainBuilder<'_> {
         Ok(Box::new(TwoInputChain::<L, R, S>::new(sides, stage)))
     }
 
-    /// How the chain's source takes part in event time. Options: `idle_after`; `align` (a group), `within`, `every`.
-    pub fn timing(&mut self, options: &Options) -> JobResult<()> {
-        self.timing.idle_after = options.every("idle_after")?;
-        if let Some(group) = options.text("align")? {
-            let within = options.every("within")?.unwrap_or_default();
-            let member = AlignmentMember {
-                group: group.to_owned(),
-                within: i64::try_from(within.as_micros()).unwrap_or(i64::MAX),
-                every: options.every("every")?.unwrap_or(ALIGN_EVERY),
-                chain: self.chain,
-                subtask: self.subtask,
-                reader: AlignedReader::new(),
-            };
-            self.timing.alignment = Some(member.reader.clone());
-            self.aligned.push(member);
-        }
-        Ok(())
+    /// Splits of the chain's source hold nothing back when no row has come for so many microseconds.
+    pub fn idle_after(&mut self, micros: i64) {
+        self.timing.idle_after = Some(from_micros(micros));
+    }
+
+    /// The chain's source keeps together in event time with the others of a group: no more than `within` microseconds ahead of
+    /// the slowest. `every`: how often that is looked at; None: often enough.
+    pub fn align(&mut self, group: &str, within: i64, every: Option<i64>) {
+        let reader = AlignedReader::new();
+        self.timing.alignment = Some(reader.clone());
+        self.aligned.push(AlignmentMember {
+            group: group.to_owned(),
+            within,
+            every: every.map_or(ALIGN_EVERY, from_micros),
+            chain: self.chain,
+            subtask: self.subtask,
+            reader,
+        });
     }
 
     /// A chain that starts with a source.

@@ -1,9 +1,12 @@
 //! Connectors: where rows come from and go to. Each describes itself here; its code is compiled with the feature `engine`.
 
 pub mod blackhole;
+#[cfg(feature = "engine")]
+pub mod emitter;
 pub mod file;
 pub mod generator;
 pub mod http;
+pub mod socket;
 pub mod stdout;
 
 /// What the compiler, the editor and the manual know of a connector.
@@ -106,7 +109,8 @@ pub enum OptionTy {
 }
 
 /// All built-in connectors, by name.
-pub static CONNECTORS: &[&ConnectorSpec] = &[&blackhole::SPEC, &file::SPEC, &generator::SPEC, &http::SPEC, &stdout::SPEC];
+pub static CONNECTORS: &[&ConnectorSpec] =
+    &[&blackhole::SPEC, &file::SPEC, &generator::SPEC, &http::SPEC, &socket::SPEC, &stdout::SPEC];
 
 /// The connector of this name.
 pub fn find(name: &str) -> Option<&'static ConnectorSpec> {

@@ -87,6 +87,9 @@ pub struct SourceOperation {
     /// Of a hybrid source, whose own options are none; else empty.
     pub stages: Vec<SourceStage>,
     pub watermark: Option<WatermarkOperation>,
+    /// A split without rows for so many microseconds holds nothing back.
+    pub idle_after: Option<i64>,
+    pub align: Option<Alignment>,
     /// With [`ErrorPolicy::Into`]: what cannot be decoded leaves by the output `Error`.
     pub on_error: ErrorPolicy,
 }
@@ -103,6 +106,17 @@ pub struct SourceStage {
     /// The time column that its options `since` and `until` compare.
     pub range: Option<String>,
     pub origin: Origin,
+}
+
+/// `align shop within 1m every 100ms`: sources of one group keep together in event time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alignment {
+    /// The name of the group.
+    pub group: String,
+    /// How far it may be ahead of the slowest, in microseconds.
+    pub within: i64,
+    /// How often that is looked at, in microseconds; None: as the engine likes.
+    pub every: Option<i64>,
 }
 
 /// Event time of a stream: the column that holds it, and the watermark that a row allows.

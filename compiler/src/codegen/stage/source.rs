@@ -71,7 +71,9 @@ pub(in crate::codegen) fn source<'a>(
         Some(errors) => quote!(cx.source_with_errors(#uid, #name, source, config, Some(#errors), #next)),
         None => quote!(cx.source(#uid, #name, source, config, #next)),
     };
+    let timing = timing(source);
     let head = quote! {
+        #timing
         let source = source(cx.params())?;
         let config = SourceConfig { watermark: #watermark, on_error: #on_error };
         #made
@@ -126,6 +128,21 @@ impl<'a> Connector<'a> {
         };
         Made { ty: quote!(impl Source<Row = #row> + use<>), body, uses, params }
     }
+}
+
+/// What stands before the source about event time.
+fn timing(source: &SourceOperation) -> TokenStream {
+    let micros = |time: i64| proc_macro2::Literal::i64_unsuffixed(time);
+    let idle = source.idle_after.map(|time| {
+        let time = micros(time);
+        quote!(cx.idle_after(#time);)
+    });
+    let align = source.align.as_ref().map(|align| {
+        let (group, within) = (&align.group, micros(align.within));
+        let every = align.every.map(micros).map_or(quote!(None), |every| quote!(Some(#every)));
+        quote!(cx.align(#group, #within, #every);)
+    });
+    quote!(#idle #align)
 }
 
 /// `FileSource<types::Flight, CsvFormat>`, and the `use` lines for it.

@@ -5,3 +5,4 @@ mod hybrid;
 mod options;
 pub mod sink;
 pub mod source;
+mod timing;

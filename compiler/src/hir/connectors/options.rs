@@ -66,6 +66,13 @@ fn value<'a>(
     option: &'a ast::ConnectorOption,
 ) -> Option<OptionValue> {
     let expr = match &option.value {
+        ast::OptionValue::Every(expr) if spec.ty == OptionTy::Every => {
+            return scalar(cx, owner, spec, expr, &Ty::Duration);
+        }
+        ast::OptionValue::Every(expr) => {
+            wrong(cx, owner, spec, expr.span, "a time that comes again and again");
+            return None;
+        }
         ast::OptionValue::Expr(expr) => expr,
         ast::OptionValue::Block(name, _) => {
             wrong(cx, owner, spec, name.span, "a block");
@@ -80,6 +87,10 @@ fn value<'a>(
         OptionTy::Bool => scalar(cx, owner, spec, expr, &Ty::Bool),
         OptionTy::Duration => scalar(cx, owner, spec, expr, &Ty::Duration),
         OptionTy::Timestamp => scalar(cx, owner, spec, expr, &Ty::Timestamp),
+        OptionTy::Every => {
+            wrong(cx, owner, spec, expr.span, "not behind `every`");
+            None
+        }
         OptionTy::Size => size(cx, owner, spec, expr),
         OptionTy::Word(words) => word(cx, owner, spec, expr, words),
         OptionTy::Columns => columns(cx, owner, spec, expr),
@@ -183,6 +194,7 @@ fn wrong(cx: &mut Context<'_>, owner: &Owner<'_>, spec: &OptionSpec, span: Span,
         OptionTy::Float => "a number".to_owned(),
         OptionTy::Bool => "`true` or `false`".to_owned(),
         OptionTy::Duration => "a duration such as `10s`".to_owned(),
+        OptionTy::Every => "how often, such as `every 5s`".to_owned(),
         OptionTy::Timestamp => "a timestamp such as `@2026-01-01T00:00:00Z`".to_owned(),
         OptionTy::Size => "a size such as `64MB`".to_owned(),
         OptionTy::Word(words) => format!("one of the words {}", crate::hir::errors::listed(words)),

@@ -9,7 +9,7 @@ use millstream_runtime::graph::{
 };
 
 use super::options::{self, Owner};
-use super::{formats, hybrid};
+use super::{formats, hybrid, timing};
 use crate::hir::attributes::Attributes;
 use crate::hir::context::Context;
 use crate::hir::errors::connectors;
@@ -78,6 +78,7 @@ fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&
         Some(stages) => (Read::default(), hybrid::lower(cx, connector, stages, &rows)),
         None => (read(cx, connector, &rows), Vec::new()),
     };
+    let (idle_after, align) = timing::lower(cx, source);
     SourceOperation {
         connector: name.text.clone(),
         options: read.options,
@@ -86,6 +87,8 @@ fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&
         range: read.range,
         stages,
         watermark,
+        idle_after,
+        align,
         on_error,
     }
 }

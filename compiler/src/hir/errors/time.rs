@@ -111,3 +111,10 @@ pub fn sort_not_by_time(span: Span, column: &str, descending: bool) -> Diagnosti
         "write `sort by {column}`, further columns behind it; for the first rows in another order: `top 10 by ..`"
     ))
 }
+
+/// `idle after` or `align` at a source without a watermark.
+pub fn needs_watermark(what: &str, source: &str, span: Span) -> Diagnostic {
+    let title = format!("`{what}` needs event time, and the source `{source}` has none");
+    Diagnostic::error("E0418", title, span, "no watermark that it could speak of")
+        .with_help("add a watermark to the source: `watermark time_column - 5s`")
+}

@@ -3,8 +3,8 @@
 use super::ranking;
 use millstream_runtime::graph::text::{OptionList, duration_text};
 use millstream_runtime::graph::{
-    AggregateCall, AggregateOperation, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr, Frame, Keep, Operation,
-    OverOperation, Window, WindowTime,
+    AggregateCall, AggregateOperation, Alignment, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr, Frame, Keep,
+    Operation, OverOperation, Window, WindowTime,
 };
 
 /// The operator's parameters, one a line; the first line starts with its word in the language.
@@ -23,6 +23,10 @@ pub fn lines(operation: &Operation) -> Vec<String> {
             if let Some(watermark) = &source.watermark {
                 out.push(format!("watermark {} of {}", watermark.watermark, watermark.column));
             }
+            if let Some(idle_after) = source.idle_after {
+                out.push(format!("idle after {}", duration_text(idle_after)));
+            }
+            out.extend(source.align.as_ref().map(align));
             match source.on_error {
                 ErrorPolicy::Fail => {}
                 ErrorPolicy::Skip => out.push("on error skip".to_owned()),
@@ -60,6 +64,11 @@ pub fn lines(operation: &Operation) -> Vec<String> {
             out
         }
     }
+}
+
+fn align(align: &Alignment) -> String {
+    let every = align.every.map_or(String::new(), |every| format!(" every {}", duration_text(every)));
+    format!("align {} within {}{every}", align.group, duration_text(align.within))
 }
 
 fn connector(word: &str, name: &str, options: &[ConnectorOption]) -> String {

@@ -112,9 +112,21 @@ pub struct Source {
     pub ty: Type,
     pub connector: Connector,
     pub watermark: Option<Expr>,
+    /// `idle after 30s`
+    pub idle: Option<Expr>,
+    pub align: Option<Align>,
     pub on_error: Option<(OnError, Span)>,
     /// `key (id)`
     pub key: Vec<Name>,
+}
+
+/// `align shop within 1m every 100ms`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Align {
+    pub group: Name,
+    pub within: Expr,
+    pub every: Option<Expr>,
+    pub span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,6 +169,8 @@ pub enum OptionValue {
     Expr(Expr),
     /// `csv { null: "NA" }`
     Block(Name, Vec<ConnectorOption>),
+    /// `every 5s`
+    Every(Expr),
     Error,
 }
 

@@ -214,6 +214,7 @@ impl Builder<'_> {
         let mut ty = Type { kind: TypeKind::Error, optional: false, span };
         let mut connector = Connector { name: no_name(span), options: Vec::new(), stages: None, span };
         let (mut watermark, mut on_error, mut key): (Option<Expr>, Option<(OnError, Span)>, Vec<Name>) = (None, None, Vec::new());
+        let (mut idle, mut align): (Option<Expr>, Option<Align>) = (None, None);
         for inner in pair.into_inner() {
             let span = self.span(&inner);
             match inner.as_rule() {
@@ -223,6 +224,14 @@ impl Builder<'_> {
                 Rule::watermark_clause => match &watermark {
                     Some(first) => self.report(errors::repeated(span, "watermark", first.span)),
                     None => watermark = self.only_expr(inner),
+                },
+                Rule::idle_clause => match &idle {
+                    Some(first) => self.report(errors::repeated(span, "idle after", first.span)),
+                    None => idle = self.only_expr(inner),
+                },
+                Rule::align_clause => match &align {
+                    Some(first) => self.report(errors::repeated(span, "align", first.span)),
+                    None => align = self.align(inner, span),
                 },
                 Rule::on_error_clause => match &on_error {
                     Some((_, first)) => self.report(errors::repeated(span, "on error", *first)),
@@ -235,7 +244,20 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        ItemKind::Source(Source { name, ty, connector, watermark, on_error, key })
+        ItemKind::Source(Source { name, ty, connector, watermark, idle, align, on_error, key })
+    }
+
+    fn align(&mut self, pair: Pair<'_, Rule>, span: Span) -> Option<Align> {
+        let (mut group, mut within, mut every) = (None, None, None);
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::name => group = Some(self.name(&inner)),
+                Rule::expr => within = Some(self.expr(inner)),
+                Rule::align_every => every = self.only_expr(inner),
+                _ => {}
+            }
+        }
+        Some(Align { group: group?, within: within?, every, span })
     }
 
     fn on_error(&mut self, pair: Pair<'_, Rule>) -> Option<OnError> {

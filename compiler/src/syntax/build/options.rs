@@ -161,6 +161,7 @@ impl Builder<'_> {
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::expr => return OptionValue::Expr(self.expr(inner)),
+                Rule::every_value => return self.only_expr(inner).map_or(OptionValue::Error, OptionValue::Every),
                 Rule::nested_options => {
                     let (mut name, mut options) = (no_name(self.span(&inner)), Vec::new());
                     for part in inner.into_inner() {

@@ -118,6 +118,13 @@ impl Out {
             if let Some(watermark) = &source.watermark {
                 out.line(format!("watermark {}", expr(watermark)));
             }
+            if let Some(idle) = &source.idle {
+                out.line(format!("idle after {}", expr(idle)));
+            }
+            if let Some(align) = &source.align {
+                let every = align.every.as_ref().map_or(String::new(), |every| format!(" every {}", expr(every)));
+                out.line(format!("align {} within {}{every}", name(&align.group), expr(&align.within)));
+            }
             if let Some((on_error, _)) = &source.on_error {
                 let what = match on_error {
                     OnError::Fail => "fail".to_string(),
@@ -154,6 +161,7 @@ impl Out {
                     self.line(format!("{}: {}", name(&option.name), name(of)));
                     self.inside(|out| out.options(inner));
                 }
+                OptionValue::Every(value) => self.line(format!("{}: every {}", name(&option.name), expr(value))),
                 OptionValue::Error => self.line(format!("{}: error", name(&option.name))),
             }
         }

@@ -41,8 +41,9 @@ mod writer;
 pub use {
     enumerator::{FileEnumerator, FilesFound},
     open::Codec,
+    records::Chunk,
     sink::FileSink,
-    source::{FileEmitter, FileSource},
+    source::FileSource,
     split::FileSplit,
     writer::FileWriter,
 };

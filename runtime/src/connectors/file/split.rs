@@ -1,8 +1,10 @@
 //! The splits of the file source: a file, or a byte range of a plain one.
 
 use super::open::Codec;
+use super::records::line_at;
 use super::stamp::Stamp;
 use crate::bytes::{Reader, put_str, put_u32, put_u64};
+use crate::connectors::emitter::RecordSplit;
 use crate::error::{JobError, JobResult};
 use crate::source::Split;
 
@@ -64,6 +66,20 @@ impl Split for FileSplit {
         let (start, end, position) = (input.u64()?, input.u64()?, input.u64()?);
         let end = (end != u64::MAX).then_some(end);
         Ok(FileSplit { path, version, codec, found: has_stamp.then_some(stamp), start, end, position })
+    }
+}
+
+impl RecordSplit for FileSplit {
+    fn origin(&self) -> &str {
+        &self.path
+    }
+
+    fn advance(&mut self, position: u64) {
+        self.position = position;
+    }
+
+    fn line_at(&self, position: u64) -> Option<u64> {
+        line_at(&self.path, self.codec, position)
     }
 }
 
