@@ -14,6 +14,7 @@ mod flow;
 mod growth;
 mod lower;
 pub mod program;
+mod replay;
 mod resolve;
 mod settings;
 mod stages;

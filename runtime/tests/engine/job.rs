@@ -31,6 +31,9 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec { name: "input", ty: "string", default: None, doc: "The bids." },
     ParamSpec { name: "output", ty: "string", default: None, doc: "The folder for the counts." },
     ParamSpec { name: "rate", ty: "int64", default: Some("1000000000"), doc: "Rows per second." },
+    ParamSpec { name: "watch", ty: "int64", default: Some("0"), doc: "Microseconds between looks for new files; 0: one look." },
+    ParamSpec { name: "append", ty: "bool", default: Some("false"), doc: "Files grow." },
+    ParamSpec { name: "idle", ty: "int64", default: Some("0"), doc: "Microseconds without rows; 0: never idle." },
     ParamSpec { name: "compact_every", ty: "int64", default: Some("0"), doc: "Checkpoints between merges of files; 0: none." },
     ParamSpec { name: "existing", ty: "string", default: Some("fail"), doc: "The sink's policy." },
     ParamSpec { name: "slow", ty: "uint64", default: Some("0"), doc: "Microseconds that counting a row takes." },
@@ -80,6 +83,9 @@ pub fn job() -> Job {
 
 fn source(params: &ParamValues) -> JobResult<FileSource<Bid, JsonFormat>> {
     let options = Options::new().with("path", params.get::<String>("input")?).with("rate", params.get::<i64>("rate")?);
+    let options = options.with("append", params.get::<bool>("append")?);
+    let watch: i64 = params.get("watch")?;
+    let options = if watch > 0 { options.with("watch", watch) } else { options };
     FileSource::from_options(&options)
 }
 
@@ -95,6 +101,10 @@ fn build_bids(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         Ok(row.price >= 100)
     });
     let large = cx.operator("counts/where/0", "counts: where", large, out)?;
+    let idle: i64 = cx.params().get("idle")?;
+    if idle > 0 {
+        cx.idle_after(idle);
+    }
     let source = source(cx.params())?;
     let on_error = if cx.params().get::<String>("on_error")? == "skip" { ErrorPolicy::Skip } else { ErrorPolicy::Fail };
     let config = SourceConfig { watermark: Some(|row: &Bid| Ok(Some(Timestamp(row.time.0 - 5_000_000)))), on_error };

@@ -2,6 +2,7 @@
 
 extern crate millstream_runtime as millstream;
 
+mod alignment;
 mod files;
 mod handle;
 mod job;
@@ -9,3 +10,4 @@ mod kill;
 mod metrics;
 mod resume;
 mod stop;
+mod watch;

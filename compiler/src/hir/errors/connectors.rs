@@ -101,3 +101,10 @@ pub fn source_needs_record(span: Span, found: &Ty) -> Diagnostic {
     Diagnostic::error("E0613", "a source gives records", span, format!("this is {found}"))
         .with_help("name a record: `record Line { line: string }`, `source lines: Line from ..`")
 }
+
+/// A source that cannot be read again, in a job with checkpoints.
+pub fn not_replayable(span: Span, source: &str, connector: &str) -> Diagnostic {
+    let title = format!("rows of `{source}` may be lost in a failure, checkpoints or not");
+    Diagnostic::warning("W0601", title, span, format!("`{connector}` cannot be read again: rows come through at most once"))
+        .with_help("put a store that keeps what was sent in front of it, such as files or a log, if every row counts")
+}

@@ -5,6 +5,8 @@ mod docs;
 mod file_sink;
 mod file_source;
 mod generator;
+mod grown_files;
 mod guide;
 mod http;
 mod hybrid;
+mod watched_folder;
