@@ -164,13 +164,18 @@ impl EventTime {
     /// idle or active again. `rows`: how many have come by now.
     pub(super) fn update(&mut self, rows: u64, held_by_reader: bool) -> Option<Change> {
         self.settle(rows);
+        if self.ended {
+            // The end was the last that consumers were told: nothing may follow it, not even that the reader is no longer idle.
+            self.report();
+            return None;
+        }
         if let Some(idle_after) = self.timing.idle_after {
             let now = self.now();
             for split in &mut self.splits {
                 split.idle |= !split.paused && now.saturating_sub(split.active_at) >= idle_after;
             }
         }
-        let idle = !self.hold && !held_by_reader && !self.ended && self.splits.iter().all(|split| split.idle);
+        let idle = !self.hold && !held_by_reader && self.splits.iter().all(|split| split.idle);
         self.report();
         (std::mem::replace(&mut self.idle, idle) != idle).then_some(if idle { Change::Idle } else { Change::Active })
     }
@@ -350,6 +355,15 @@ mod tests {
         assert_eq!(look(&mut time), (None, Some(5)));
         time.finish_split("b", time.rows_at_selection);
         assert_eq!(look(&mut time), (Some(Change::Idle), Some(10)));
+    }
+
+    /// A consumer that is told something behind the end takes it for a broken channel.
+    #[test]
+    fn an_idle_reader_that_ends_says_nothing_more() {
+        let mut time = time(None);
+        assert_eq!(look(&mut time), (Some(Change::Idle), None));
+        time.end();
+        assert_eq!(look(&mut time), (None, None));
     }
 
     struct Reader {

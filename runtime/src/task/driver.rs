@@ -199,6 +199,13 @@ impl Task {
 
     async fn message(&mut self, message: TaskMessage, progress: &mut Progress) -> Result<(), TaskFailure> {
         match message {
+            // Behind its end a source has nothing more to say: its consumers are gone.
+            TaskMessage::AddSplits(_)
+            | TaskMessage::NoMoreSplits
+            | TaskMessage::HoldWatermark(_)
+            | TaskMessage::Align(_)
+            | TaskMessage::SourceEvent(_)
+                if progress.ended => {}
             TaskMessage::AddSplits(splits) => {
                 progress.split_asked_for = false;
                 progress.waiting_for_split = false;

@@ -88,7 +88,7 @@ fn a_silent_file_holds_nothing_back() {
         file.write_all(numbers.map(bid).collect::<String>().as_bytes()).unwrap();
     };
     write(&files[0], 0..100);
-    write(&files[1], 100..12_000);
+    write(&files[1], 100..6000);
     let run = |idle: &str| JobHandle::start(job(), options(&setup, 3).param("append", "true").param("idle", idle)).unwrap();
     let whole = whole_before(12_000);
     assert!(whole.len() > 20);
@@ -100,6 +100,7 @@ fn a_silent_file_holds_nothing_back() {
     assert!(matches!(handle.stop_with_checkpoint(), Ok(JobEnd::Stopped(Some(_)))));
 
     let handle = run("300000");
+    write(&files[1], 6000..12_000);
     wait_for_output(&handle, &setup, "what is whole", |found| found.len() >= whole.len());
     write(&files[0], 12_000..18_000);
     let more = whole_before(18_000);
