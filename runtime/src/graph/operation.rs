@@ -224,8 +224,8 @@ pub struct SortKey {
 /// `sort by time, ..`
 #[derive(Clone, Debug, PartialEq)]
 pub struct SortOperation {
-    /// Event time.
-    pub time: Expr,
+    /// Event time. None: all rows come when the input has ended, and the order is free.
+    pub time: Option<Expr>,
     /// The order of rows of equal time.
     pub order: Vec<SortKey>,
 }

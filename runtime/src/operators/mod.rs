@@ -57,7 +57,7 @@ pub use over::{Analysis, Over};
 pub use project::Project;
 pub use ranking::{Limit, Ranking};
 pub use session_aggregate::SessionAggregate;
-pub use sort::Sort;
+pub use sort::{Sort, at_the_end};
 pub use table_aggregate::{FinalAggregate, TableAggregate};
 pub use temporal_join::TemporalJoin;
 pub use top::TopTable;

@@ -1,6 +1,6 @@
 //! `sort by time, ..`: rows in the order of event time, each when the watermark has reached it.
 //!
-//! State: time → the rows of that time in order. All rows come to one subtask, so the key groups of times are all there.
+//! State: time → the rows of that time. All rows come to one subtask, so the key groups of times are all there.
 //! A row that comes behind the watermark is late: it has no place any more, is dropped and counted.
 
 use std::marker::PhantomData;
@@ -11,6 +11,11 @@ use crate::record::Key;
 use crate::state::{KeyedState, Place, State};
 use crate::time::{DueQueue, Progress, Watermark};
 use crate::value::{EvalError, Timestamp};
+
+/// The time of rows that all come when the input has ended, and may stand in any order.
+pub fn at_the_end<T>(_row: &T) -> Result<Timestamp, EvalError> {
+    Ok(Timestamp(i64::MAX))
+}
 
 /// Emits rows in order of time, then of a further key, then of arrival.
 pub struct Sort<T, S, TimeOf, OrderOf> {
@@ -40,7 +45,9 @@ where
     fn release(&mut self, watermark: i64, out: &mut impl Collector<T>) -> Result<(), JobError> {
         while let Some((_, slot, time)) = self.times.pop(watermark) {
             let Place::Occupied(place) = self.state.place(slot, &time) else { continue };
-            let (_, rows) = place.remove();
+            let (_, mut rows) = place.remove();
+            // Rows of equal order stay as they came.
+            rows.sort_by(|(a, _), (b, _)| a.cmp(b));
             rows.into_iter().try_for_each(|(_, row)| out.emit(row))?;
         }
         Ok(())
@@ -70,11 +77,7 @@ where
         let order = (self.order_of)(&row)?;
         let slot = self.state.slot(&time)?;
         match self.state.place(slot, &time) {
-            Place::Occupied(mut place) => {
-                let rows = place.value();
-                let at = rows.partition_point(|(other, _)| *other <= order);
-                rows.insert(at, (order, row));
-            }
+            Place::Occupied(mut place) => place.value().push((order, row)),
             Place::Vacant(place) => {
                 place.insert(time, vec![(order, row)]);
                 self.times.push(time, slot, time);

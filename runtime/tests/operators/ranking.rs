@@ -231,6 +231,10 @@ proptest! {
         job.finish();
         prop_assert_eq!(job.take(), expected);
         prop_assert_eq!(job.late(), late as u64);
+        // Rows that all come at the end, in any order: none is late.
+        let mut all = rows(&events);
+        all.sort_by_key(|row| row.id % 4);
+        prop_assert_eq!(run(|| Sort::new(at_the_end::<Row>, score), &events), all);
     }
 
     #[test]

@@ -83,7 +83,11 @@ impl<'a> Stage<'a> {
 
     pub(super) fn sort(&self, sort: &'a SortOperation) -> TokenStream {
         self.cx.types.borrow_mut().keep_in_state(self.input.schema);
-        let time = self.by_plain_row(|lowering| lowering.lower_owned(&sort.time).tokens);
+        let row = self.cx.row(self.input.schema);
+        let time = match &sort.time {
+            Some(time) => self.by_plain_row(|lowering| lowering.lower_owned(time).tokens),
+            None => quote!(at_the_end::<#row>),
+        };
         let order = self.by_plain_row(|lowering| order_value(lowering, &sort.order));
         quote!(Sort::new(#time, #order))
     }

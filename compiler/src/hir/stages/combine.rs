@@ -91,8 +91,10 @@ fn pair(at: &mut At<'_, '_, '_>, how: Combine, word: &'static str, all: bool, le
         span: at.stage.span,
     });
     let operation = CombineOperation { how, keys, all, side: Some(side) };
+    let at_end = left.at_end && right.at_end;
     let makes_table = !left.is_table() && output.changelog != Changelog::Append;
     let mut flow = at.add_over(word, Operation::Combine(operation), vec![(both, Port::Main)], left, output);
+    flow.at_end = at_end;
     if makes_table {
         let why = "a row goes when the other side changes, which makes a table".to_owned();
         flow.table_cause = Some((at.stage.span, why));

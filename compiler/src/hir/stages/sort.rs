@@ -1,4 +1,5 @@
-//! `sort by placed_at`: rows in the order of event time, as far as the watermark has come.
+//! `sort by placed_at`: rows in the order of event time, as far as the watermark has come. Behind `final`, where all rows come
+//! at the end, in any order.
 
 use millstream_runtime::graph::{Operation, SortKey, SortOperation};
 
@@ -15,6 +16,10 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, keys: &'a [OrderKey], input: Flow) -> 
         at.report(tables::not_over_table("`sort`", at.stage.span, "rows that change have no place in an order of time"));
     }
     let order = order(at, keys, &input);
+    if input.at_end && !input.is_table() {
+        let output = input.ty.clone();
+        return at.add("sort", Operation::Sort(SortOperation { time: None, order }), input, output);
+    }
     let time = event_time(&at.lowering.cx, &input, at.stage.span);
     let unsure = input.unknown || input.is_table();
     let (Some((first, rest)), Some(time)) = (order.split_first(), time) else {
@@ -33,6 +38,6 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, keys: &'a [OrderKey], input: Flow) -> 
         at.report(time::sort_not_by_time(written.value.span, column.unwrap_or_default(), first.descending));
     }
     let output = input.ty.clone();
-    let operation = SortOperation { time, order: rest.iter().map(SortKey::clone).collect() };
+    let operation = SortOperation { time: Some(time), order: rest.iter().map(SortKey::clone).collect() };
     at.add("sort", Operation::Sort(operation), input, output)
 }

@@ -24,6 +24,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, others: &'a [Name], input: Flow) -> Fl
             at.report(tables::union_differs(name, &known.name, label));
             continue;
         }
+        known.at_end &= other.at_end;
         if known.ty.time != other.ty.time {
             known.ty.time = None;
         }

@@ -100,7 +100,7 @@ pub fn top_inputs<'a>(top: &'a TopOperation, visit: &mut dyn FnMut(&'a Expr)) {
 
 /// What a `sort` evaluates per input row.
 pub fn sort_inputs<'a>(sort: &'a SortOperation, visit: &mut dyn FnMut(&'a Expr)) {
-    visit(&sort.time);
+    sort.time.iter().for_each(&mut *visit);
     sort.order.iter().for_each(|key| visit(&key.value));
 }
 
@@ -183,7 +183,7 @@ pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mu
             }
         }
         Operation::Sort(sort) => {
-            change(Scope::Input, &mut sort.time);
+            sort.time.iter_mut().for_each(|time| change(Scope::Input, time));
             sort.order.iter_mut().for_each(|key| change(Scope::Input, &mut key.value));
         }
         Operation::Combine(combine) => combine.keys.iter_mut().for_each(|key| change(Scope::Input, key)),

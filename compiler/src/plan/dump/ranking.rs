@@ -28,8 +28,11 @@ pub fn top(top: &TopOperation) -> String {
 
 /// `sort by placed_at, id desc`
 pub fn sort(sort: &SortOperation) -> String {
-    let rest = if sort.order.is_empty() { String::new() } else { format!(", {}", order(&sort.order)) };
-    format!("sort by {}{rest}", sort.time)
+    match &sort.time {
+        None => format!("sort at the end by {}", order(&sort.order)),
+        Some(time) if sort.order.is_empty() => format!("sort by {time}"),
+        Some(time) => format!("sort by {time}, {}", order(&sort.order)),
+    }
 }
 
 /// `except all`

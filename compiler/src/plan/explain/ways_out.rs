@@ -1,7 +1,7 @@
 //! Every way in which a row can leave a job other than by a sink, so that nothing vanishes unseen.
 
 use millstream_runtime::graph::text::duration_text;
-use millstream_runtime::graph::{ErrorPolicy, JobGraph, JoinKind, Operation, Port, VertexId};
+use millstream_runtime::graph::{Changelog, Combine, ErrorPolicy, JobEdge, JobGraph, JoinKind, Operation, Port, VertexId};
 
 use crate::plan::analysis::failure::Failure;
 
@@ -46,10 +46,26 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
                     lines.push(format!("{name}: {left_out} left out"));
                 }
             }
-            Operation::Top(_) => lines.push(format!("{name}: rows below the first ones are left out")),
-            Operation::Sort(_) => lines.push(format!("{name}: a row behind the watermark is dropped and counted")),
+            Operation::Sort(sort) if sort.time.is_some() => {
+                lines.push(format!("{name}: a row that is older than the watermark is dropped and counted"));
+            }
+            Operation::Top(top) => {
+                if top.window.as_ref().is_some_and(has_event_time) {
+                    lines.push(format!("{name}: a row whose window has closed is dropped and counted"));
+                }
+                let per = if top.keys.is_empty() { "" } else { " of each key" };
+                lines.push(format!("{name}: all but the first {}{per} are left out", top.count));
+            }
+            Operation::Combine(combine) => lines.push(match combine.how {
+                Combine::Distinct => format!("{name}: a row that came before is left out"),
+                Combine::Intersect => format!("{name}: a row that the other side has not is left out"),
+                Combine::Except => format!("{name}: a row that the other side has is left out"),
+            }),
             Operation::Dedup(_) => lines.push(format!("{name}: all but one row per key are left out")),
             _ => {}
+        }
+        if takes_rows_back(job, id) {
+            lines.push(format!("{name}: a change that takes back a row which is not there is dropped and counted"));
         }
         if failure.operation_can_fail(&vertex.operation) {
             let policy = match target(job, id, Port::Error) {
@@ -60,6 +76,16 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Whether an operator with state reads a table.
+fn takes_rows_back(job: &JobGraph, id: VertexId) -> bool {
+    let keeps = matches!(
+        job.vertex(id).operation,
+        Operation::Aggregate(_) | Operation::Top(_) | Operation::Combine(_) | Operation::KeyBy(_)
+    );
+    let is_table = |(producer, edge): &(VertexId, &JobEdge)| job.output_type(*producer, edge.port).changelog != Changelog::Append;
+    keeps && job.inputs(id).iter().any(is_table)
 }
 
 fn goes(job: &JobGraph, id: VertexId, policy: ErrorPolicy) -> String {

@@ -11,7 +11,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             i64,
             _,
         >(
-            19,
+            20,
             |change: &Change<types::Loud>| {
                 let row = &change.row;
                 Ok(row.bidder)

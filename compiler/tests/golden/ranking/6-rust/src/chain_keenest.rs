@@ -11,7 +11,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             i64,
             _,
         >(
-            18,
+            19,
             |change: &Change<types::Keenest>| {
                 let row = &change.row;
                 Ok(row.bidder)

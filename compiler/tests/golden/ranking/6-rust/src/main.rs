@@ -16,6 +16,7 @@ mod chain_agree;
 mod chain_agree_2;
 mod chain_all_kinds;
 mod chain_best_2;
+mod chain_highest_2;
 mod chain_keenest_2;
 mod chain_all_kinds_2;
 mod types;
@@ -29,7 +30,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "ranking",
         doc: "",
-        fingerprint: 0xb313ce96b415d4a1,
+        fingerprint: 0x9a48921445932b6f,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
@@ -79,7 +80,6 @@ fn job() -> millstream::Job {
                     "sink/highest/stdout",
                     "sink/highest/select/0",
                     "sink/highest/final/1",
-                    "sink/highest/stdout/1",
                 ],
                 parallelism: None,
                 slot_group: "default",
@@ -314,6 +314,21 @@ fn job() -> millstream::Job {
                 source: None,
             },
             millstream::ChainSpec {
+                name: "highest_2",
+                uids: &["sink/highest/sort/0", "sink/highest/stdout/1"],
+                parallelism: Some(1),
+                slot_group: "default",
+                inputs: Vec::from([
+                    millstream::InputSpec {
+                        from: 2,
+                        edge: 18,
+                        exchange: millstream::ExchangeKind::Hash,
+                    },
+                ]),
+                build: chain_highest_2::build,
+                source: None,
+            },
+            millstream::ChainSpec {
                 name: "keenest_2",
                 uids: &["sink/keenest/key_by/0", "sink/keenest/blackhole"],
                 parallelism: None,
@@ -321,7 +336,7 @@ fn job() -> millstream::Job {
                 inputs: Vec::from([
                     millstream::InputSpec {
                         from: 6,
-                        edge: 18,
+                        edge: 19,
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
@@ -336,7 +351,7 @@ fn job() -> millstream::Job {
                 inputs: Vec::from([
                     millstream::InputSpec {
                         from: 14,
-                        edge: 19,
+                        edge: 20,
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
