@@ -51,7 +51,7 @@ macro_rules! nexmark_queries {
     };
 }
 
-nexmark_queries! { q0 q1 q2 q3 q5 q8 q10 q11 q13 q14 q15 q16 q17 q18 q19 q20 q21 q22 q23 }
+nexmark_queries! { q0 q1 q2 q3 q4 q5 q6 q7 q8 q9 q10 q11 q13 q14 q15 q16 q17 q18 q19 q20 q21 q22 q23 }
 
 /// By the clock on the wall, so only the totals are fixed: every bid is in one window.
 #[test]

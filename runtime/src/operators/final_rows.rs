@@ -69,7 +69,8 @@ where
                 }
             }
         }
-        Ok(Some(watermark))
+        // Rows come at the end and may be of any time: none is late.
+        Ok((watermark == Watermark::MAX).then_some(watermark))
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
@@ -156,7 +157,8 @@ where
                 }
             }
         }
-        Ok(Some(watermark))
+        // Rows come at the end and may be of any time: none is late.
+        Ok((watermark == Watermark::MAX).then_some(watermark))
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {

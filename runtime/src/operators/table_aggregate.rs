@@ -247,7 +247,8 @@ macro_rules! over {
                 if watermark == Watermark::MAX {
                     self.groups.finish(|aggregation, key, acc| emit(aggregation, key, WindowBounds::ALL, acc, out))?;
                 }
-                Ok(Some(watermark))
+                // Rows come at the end and may be of any time: none is late.
+                Ok((watermark == Watermark::MAX).then_some(watermark))
             }
 
             fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {

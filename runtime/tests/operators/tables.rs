@@ -194,3 +194,30 @@ fn emptied_groups_go_and_come_back() {
     }
     assert_eq!(distinct, [(true, 1), (true, 1), (true, 1), (true, 0), (true, 1)]);
 }
+
+/// Rows behind `final` may be of any time: no watermark goes before them.
+#[test]
+fn what_comes_at_the_end_is_not_late() {
+    let time = |row: &Row| Ok::<_, EvalError>(millstream_runtime::value::Timestamp(row.time));
+    let key = |row: &Row| Ok::<_, EvalError>(row.key);
+    let rows = [Event::Row(row(1, 5, 100)), Event::Watermark(20), Event::Row(row(2, 25, 101)), Event::Watermark(30)];
+    let changes: Vec<_> = [row(1, 5, 100), row(2, 25, 101)]
+        .into_iter()
+        .flat_map(|row| [change(ChangeKind::Insert, row), Event::Watermark(row.time + 5)])
+        .collect();
+    fn ends<In: Keyed, O: millstream_runtime::operator::Operator<In>>(make: impl Fn() -> O, events: &[Event<In>])
+    where
+        O::Out: std::fmt::Debug + Send,
+    {
+        let mut job = Job::new(1, make);
+        job.feed(events);
+        assert_eq!(job.watermarks(), [] as [i64; 0]);
+        job.finish();
+        assert_eq!((job.take().len(), job.watermarks()), (2, vec![i64::MAX]));
+    }
+    ends(|| FinalAggregate::new(Collect), &rows);
+    ends(|| FinalAggregate::over_changes(Collect), &changes);
+    ends(|| DedupFinal::last(key, time), &rows);
+    ends(|| Final::new(key), &changes);
+    ends(|| FinalBag::new(key), &changes);
+}
