@@ -109,6 +109,10 @@ where
         self.reader.snapshot()
     }
 
+    fn holds_watermark(&self) -> bool {
+        self.reader.holds_watermark()
+    }
+
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
         self.reader.checkpoint_complete(checkpoint)
     }

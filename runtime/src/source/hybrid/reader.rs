@@ -139,6 +139,11 @@ impl<L: Stages> SourceReader for HybridReader<L> {
         splits
     }
 
+    fn holds_watermark(&self) -> bool {
+        // Before the first switch, between two stages, and while the stage says so.
+        self.running.as_ref().is_none_or(|running| running.finished || running.reader.holds_watermark())
+    }
+
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
         if let Some(ended) = &mut self.ended {
             ended.part.checkpoint_complete(checkpoint)?;

@@ -49,6 +49,8 @@ pub trait StageReader: Send {
     fn poll(&mut self, context: &mut Context<'_>, out: &mut impl SourceOutput<Self::Row>) -> Poll<JobResult<ReaderStatus>>;
     /// The name and the bytes of every split that is not read to its end.
     fn snapshot(&self) -> Vec<(String, Vec<u8>)>;
+    /// See [`SourceReader::holds_watermark`].
+    fn holds_watermark(&self) -> bool;
     /// See [`SourceReader::checkpoint_complete`].
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()>;
     /// See [`SourceReader::set_paused`].
@@ -159,6 +161,10 @@ impl<T: Send> StageReader for NoReader<T> {
         match self.0 {}
     }
 
+    fn holds_watermark(&self) -> bool {
+        match self.0 {}
+    }
+
     fn checkpoint_complete(&mut self, _checkpoint: u64) -> JobResult<()> {
         match self.0 {}
     }
@@ -193,6 +199,10 @@ impl<R: SourceReader> StageReader for TypedReader<R> {
 
     fn start(&mut self) -> JobResult<()> {
         self.0.start()
+    }
+
+    fn holds_watermark(&self) -> bool {
+        self.0.holds_watermark()
     }
 
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
@@ -231,6 +241,13 @@ impl<A: StageReader, B: StageReader<Row = A::Row>> StageReader for EitherReader<
         match self {
             EitherReader::Earlier(reader) => reader.start(),
             EitherReader::Last(reader) => reader.start(),
+        }
+    }
+
+    fn holds_watermark(&self) -> bool {
+        match self {
+            EitherReader::Earlier(reader) => reader.holds_watermark(),
+            EitherReader::Last(reader) => reader.holds_watermark(),
         }
     }
 

@@ -145,7 +145,9 @@ fn splits_of_two_stages_with_one_name_are_told_apart() {
 #[test]
 fn a_reader_between_stages_is_neither_done_nor_idle() {
     let mut reader = make().reader(&reader_context()).unwrap();
+    assert!(reader.holds_watermark(), "it does not know of its splits yet");
     reader.source_event(&switch_to(0, &[])).unwrap();
+    assert!(!reader.holds_watermark());
     reader.no_more_splits();
     let mut out = Out::default();
     let mut context = Context::from_waker(Waker::noop());
@@ -154,6 +156,7 @@ fn a_reader_between_stages_is_neither_done_nor_idle() {
     assert!(matches!(event, FromReader::Finished { stage: 0, .. }), "{event:?}");
     assert!(reader.poll(&mut context, &mut out).is_pending());
     assert!(reader.poll(&mut context, &mut out).is_pending());
+    assert!(reader.holds_watermark(), "finished is not idle");
 }
 
 /// C02: restored in the second stage, the first is not made again; its files may be gone.
