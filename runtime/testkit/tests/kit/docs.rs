@@ -36,6 +36,7 @@ fn the_guide_shows_the_code_and_what_is_proven() {
         table::source::<super::file_source::Files>(),
         table::source::<super::watched_folder::Watched>(),
         table::source::<super::grown_files::Grown>(),
+        table::source::<super::socket::Server>(),
         table::source::<super::generator::Generated>(),
         table::source::<super::hybrid::TwoStages>(),
         table::source::<super::guide::proof::Devices>(),

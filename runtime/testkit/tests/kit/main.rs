@@ -9,4 +9,5 @@ mod grown_files;
 mod guide;
 mod http;
 mod hybrid;
+mod socket;
 mod watched_folder;
