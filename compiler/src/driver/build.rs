@@ -25,13 +25,15 @@ pub enum Profile {
     Flow,
     /// One codegen unit: the fastest binary.
     Release,
+    /// The pipeline is not optimised, what it depends on is: for tests, which build much and run it once.
+    Quick,
 }
 
 impl Profile {
     /// As cargo calls it.
     pub fn name(self) -> &'static str {
         match self {
-            Profile::Flow => "flow",
+            Profile::Flow | Profile::Quick => "flow",
             Profile::Release => "release",
         }
     }

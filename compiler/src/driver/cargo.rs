@@ -67,7 +67,7 @@ impl Run<'_> {
     fn attempt(&self, offline: bool, watch: &mut dyn FnMut(Progress)) -> Result<Outcome, Failure> {
         let mut command = Command::new(program());
         command
-            .arg("build")
+            .arg(if self.profile == Profile::Quick { "rustc" } else { "build" })
             .args(["--profile", self.profile.name()])
             .arg("--target-dir")
             .arg(self.target)
@@ -82,6 +82,9 @@ impl Run<'_> {
             .stderr(Stdio::piped());
         if offline {
             command.arg("--offline");
+        }
+        if self.profile == Profile::Quick {
+            command.args(["--", "-Copt-level=0"]);
         }
         let mut child = command.spawn().map_err(|error| Failure::Other(BuildError::no_cargo(&error)))?;
         let (send, receive) = mpsc::channel();

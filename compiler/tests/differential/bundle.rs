@@ -1,0 +1,63 @@
+//! Many pipelines in one binary, so that a test builds once: each pipeline's crate becomes a module, and the first argument
+//! says which one runs. Takes graphs; leaves a binary in the cache that pipelines are built in.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use millstream_compiler::codegen::{EmitOptions, GeneratedCrate, emit};
+use millstream_compiler::driver::{self, BuildRequest, Cache, Profile};
+use millstream_runtime::graph::{ExecutionGraph, JobGraph};
+
+/// A binary with many pipelines.
+pub struct Bundle {
+    binary: PathBuf,
+}
+
+impl Bundle {
+    /// Builds all of these pipelines, by name. Names are those of Rust modules.
+    pub fn build(package: &str, pipelines: &BTreeMap<String, (JobGraph, ExecutionGraph)>) -> Bundle {
+        let mut files = BTreeMap::new();
+        let (mut modules, mut arms) = (String::new(), String::new());
+        for (name, (job, execution)) in pipelines {
+            let options = EmitOptions { source: format!("{name}.flow"), version: "0".to_owned() };
+            for (path, text) in emit(job, execution, &options).files {
+                files.insert(place(name, &path), moved(name, &text));
+            }
+            modules.push_str(&format!("mod {name};\n"));
+            arms.push_str(&format!("        {name:?} => {name}::job(),\n"));
+        }
+        let main = format!(
+            "//! The pipelines of a test.\n\n{modules}\nfn main() -> std::process::ExitCode {{\n    \
+             let name = std::env::args().nth(1).unwrap_or_default();\n    let job = match name.as_str() {{\n{arms}        \
+             other => panic!(\"no pipeline {{other:?}}\"),\n    }};\n    \
+             millstream::run_with_args(job, std::env::args_os().skip(2))\n}}\n"
+        );
+        files.insert(PathBuf::from("src/main.rs"), main);
+        let generated = GeneratedCrate { package: package.to_owned(), files, features: Default::default() };
+        let cache = Cache::from_environment().expect("a cache");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(package);
+        let request = BuildRequest { generated: &generated, source: &source, profile: Profile::Quick };
+        let built = driver::build(&request, &cache, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        assert!(built.warnings.is_empty(), "{:#?}", built.warnings);
+        Bundle { binary: built.binary }
+    }
+
+    /// Runs a pipeline to its end.
+    pub fn run(&self, name: &str, args: &[&str]) -> Output {
+        Command::new(&self.binary).arg(name).args(args).env("NO_COLOR", "1").output().expect("the pipeline starts")
+    }
+}
+
+/// `src/main.rs` of a crate is `mod.rs` of its module.
+fn place(name: &str, path: &Path) -> PathBuf {
+    let file = path.file_name().expect("a file");
+    let folder = Path::new("src").join(name);
+    if file == "main.rs" { folder.join("mod.rs") } else { folder.join(file) }
+}
+
+/// What was the crate is a module now.
+fn moved(name: &str, text: &str) -> String {
+    let main = "fn main() -> std::process::ExitCode {\n    millstream::main(job())\n}\n";
+    text.replace("crate::", &format!("crate::{name}::")).replace(main, "").replace("fn job() ->", "pub fn job() ->")
+}

@@ -1,0 +1,34 @@
+//! Compiled pipelines against others who know what should come out: a real Flink, whose results are recorded, and a plain
+//! interpreter, a script over the same files. All pipelines are built as one binary.
+
+mod bundle;
+mod flights;
+mod flink;
+mod interpreter;
+mod random;
+mod rows;
+mod spec;
+
+use std::sync::LazyLock;
+
+static BUNDLE: LazyLock<bundle::Bundle> = LazyLock::new(|| {
+    let mut pipelines = flink::pipelines();
+    pipelines.extend(flights::pipelines());
+    pipelines.extend(random::pipelines());
+    bundle::Bundle::build("differential", &pipelines)
+});
+
+#[test]
+fn results_equal_those_of_flink() {
+    flink::check(&BUNDLE);
+}
+
+#[test]
+fn flights_equal_an_independent_computation() {
+    flights::check(&BUNDLE);
+}
+
+#[test]
+fn random_pipelines_equal_the_interpreter() {
+    random::check(&BUNDLE);
+}
