@@ -158,6 +158,13 @@ impl Sources {
         let name = source.name.clone();
         let in_source = |error: JobError| error.context(format_args!("source {name}"));
         let reaction = tokio::task::block_in_place(|| act(source.enumerator.as_mut())).map_err(in_source)?;
+        // A hold comes before what is decided, and its end behind that: no reader has a moment in which it seems to have nothing
+        // to wait for. Consumers would leave it out, and what it reads next would be late.
+        let hold = source.enumerator.holds_watermark();
+        let changed = std::mem::replace(&mut source.held, hold) != hold;
+        if changed && hold {
+            hold_all(&mailboxes[chain], hold);
+        }
         for action in reaction.actions {
             source.tell(chain, action, mailboxes).map_err(in_source)?;
         }
@@ -165,11 +172,8 @@ impl Sources {
             self.calls.spawn(work(chain, name.clone(), call));
         }
         source.unassigned.store(source.enumerator.unassigned(), Relaxed);
-        let hold = source.enumerator.holds_watermark();
-        if std::mem::replace(&mut source.held, hold) != hold {
-            for mailbox in &mailboxes[chain] {
-                let _ = mailbox.send(TaskMessage::HoldWatermark(hold));
-            }
+        if changed && !hold {
+            hold_all(&mailboxes[chain], hold);
         }
         Ok(())
     }
@@ -199,6 +203,12 @@ impl Enumeration {
         }
         send(mailboxes, chain, subtask, message);
         Ok(())
+    }
+}
+
+fn hold_all(mailboxes: &[UnboundedSender<TaskMessage>], hold: bool) {
+    for mailbox in mailboxes {
+        let _ = mailbox.send(TaskMessage::HoldWatermark(hold));
     }
 }
 

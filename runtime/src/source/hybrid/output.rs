@@ -13,6 +13,8 @@ use crate::source::SourceOutput;
 pub(super) struct StageOutput<'a, T, E, O> {
     pub(super) stage: u32,
     pub(super) summary: &'a mut E,
+    /// Splits of the reader that are not read to their end.
+    pub(super) splits: &'a mut usize,
     pub(super) out: &'a mut O,
     /// Memory for a name, used again and again.
     pub(super) id: &'a mut String,
@@ -45,6 +47,7 @@ impl<T, E: Summary<T>, O: SourceOutput<T>> SourceOutput<T> for StageOutput<'_, T
     }
 
     fn split_finished(&mut self, split: &str) {
+        *self.splits = self.splits.saturating_sub(1);
         write_id(self.stage, split, self.id);
         self.out.split_finished(self.id);
     }

@@ -30,6 +30,8 @@ struct Running<L: Stages> {
     stage: u32,
     reader: L::Reader,
     summary: L::Summary,
+    /// Splits that it has and has not read to their end.
+    splits: usize,
     /// It has said that it has read this stage.
     finished: bool,
 }
@@ -63,11 +65,13 @@ impl<L: Stages> HybridReader<L> {
             stage,
             reader: reader.map_err(|error| error.context(format_args!("stage {name}")))?,
             summary: L::Summary::default(),
+            splits: 0,
             finished: false,
         };
         running.reader.start()?;
         let (own, others): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(|split| split.stage == stage);
         self.waiting = others;
+        running.splits = own.len();
         if !own.is_empty() {
             running.reader.add_splits(&own.into_iter().map(|split| split.bytes).collect::<Vec<_>>())?;
         }
@@ -83,7 +87,10 @@ impl<L: Stages> SourceReader for HybridReader<L> {
     fn add_splits(&mut self, splits: Vec<HybridSplit>) -> JobResult<()> {
         for split in splits {
             match self.running(split.stage) {
-                Some(running) => running.reader.add_splits(&[split.bytes])?,
+                Some(running) => {
+                    running.splits += 1;
+                    running.reader.add_splits(&[split.bytes])?;
+                }
                 None => self.waiting.push(split),
             }
         }
@@ -115,8 +122,14 @@ impl<L: Stages> SourceReader for HybridReader<L> {
             // Between two stages. Not idle: what comes next may be as old as what was read last.
             return Poll::Pending;
         }
-        let mut output =
-            StageOutput { stage: running.stage, summary: &mut running.summary, out, id: &mut self.id, row: PhantomData };
+        let mut output = StageOutput {
+            stage: running.stage,
+            summary: &mut running.summary,
+            splits: &mut running.splits,
+            out,
+            id: &mut self.id,
+            row: PhantomData,
+        };
         let status = ready!(running.reader.poll(context, &mut output))?;
         if status != ReaderStatus::End || Self::is_last(running.stage) {
             return Poll::Ready(Ok(status));
@@ -140,8 +153,11 @@ impl<L: Stages> SourceReader for HybridReader<L> {
     }
 
     fn holds_watermark(&self) -> bool {
-        // Before the first switch, between two stages, and while the stage says so.
-        self.running.as_ref().is_none_or(|running| running.finished || running.reader.holds_watermark())
+        let Some(running) = &self.running else { return true };
+        // Without a split in a stage that others follow: there will be one, in this stage or a later one. A reader that were idle
+        // for that time would be left out by its consumers, and its next rows would be late.
+        let between = running.splits == 0 && !Self::is_last(running.stage);
+        between || running.reader.holds_watermark()
     }
 
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {

@@ -147,16 +147,23 @@ fn a_reader_between_stages_is_neither_done_nor_idle() {
     let mut reader = make().reader(&reader_context()).unwrap();
     assert!(reader.holds_watermark(), "it does not know of its splits yet");
     reader.source_event(&switch_to(0, &[])).unwrap();
-    assert!(!reader.holds_watermark());
-    reader.no_more_splits();
+    assert!(reader.holds_watermark(), "it has no split yet");
+    let part = Part { name: "p0".to_owned(), next: 0, end: 0 };
+    reader.add_splits(vec![split(0, &part)]).unwrap();
+    assert!(!reader.holds_watermark(), "its split says how far it is");
     let mut out = Out::default();
     let mut context = Context::from_waker(Waker::noop());
+    assert!(matches!(reader.poll(&mut context, &mut out), Poll::Ready(Ok(ReaderStatus::More))));
+    assert!(reader.holds_watermark(), "its split is read, and it does not know yet whether there is another");
+    reader.no_more_splits();
     assert!(matches!(reader.poll(&mut context, &mut out), Poll::Ready(Ok(ReaderStatus::More))));
     let event = FromReader::decode(&out.events[0]).unwrap();
     assert!(matches!(event, FromReader::Finished { stage: 0, .. }), "{event:?}");
     assert!(reader.poll(&mut context, &mut out).is_pending());
     assert!(reader.poll(&mut context, &mut out).is_pending());
     assert!(reader.holds_watermark(), "finished is not idle");
+    reader.source_event(&switch_to(2, &[("first", 39), ("second", 69)])).unwrap();
+    assert!(!reader.holds_watermark(), "in the last stage a reader without splits is idle, unless the enumerator holds it");
 }
 
 /// C02: restored in the second stage, the first is not made again; its files may be gone.
