@@ -156,7 +156,7 @@ impl<'a> Builder<'a> {
 
     /// The stage that takes what a vertex cannot read or compute, where somebody wants it.
     fn errors(&mut self, id: VertexId) -> Option<TokenStream> {
-        self.cx.job.outputs(id).iter().any(|(_, edge)| edge.port == Port::Error).then(|| ())?;
+        self.cx.job.outputs(id).iter().any(|(_, edge)| edge.port == Port::Error).then_some(())?;
         let next = self.consumers(id, Port::Error);
         let vertex = self.cx.job.vertex(id);
         let (uid, name) = (&vertex.uid, &vertex.name);

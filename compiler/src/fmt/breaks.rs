@@ -66,9 +66,13 @@ pub(super) fn layout(stream: &Stream<'_>, forced: &Forced) -> Layout {
             word.before.newline || forced.groups.contains(&group) || blocks.contains(&group)
         } else if is_pipe(index) {
             pipes
-        } else if pipes && word.inside.is_none() && words[index - 1].is("=") && !is_sink {
-            true
-        } else if pipes && is_sink && word.inside.is_none() && word.is("into") && !words[index - 1].is("late") {
+        } else if pipes
+            && word.inside.is_none()
+            && match is_sink {
+                false => words[index - 1].is("="),
+                true => word.is("into") && !words[index - 1].is("late"),
+            }
+        {
             true
         } else {
             word.before.newline && may_break(stream, index, head)

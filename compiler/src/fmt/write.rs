@@ -75,7 +75,7 @@ fn break_line(stream: &Stream<'_>, layout: &Layout, line: &Line, forced: &mut Fo
     for operators in [&["or"][..], &["and"], &["else"], &["??"], &["+", "-"]] {
         let found: Vec<usize> = range()
             .filter(|index| operators.contains(&words[*index].text) && words[*index].kind != TokenKind::String)
-            .filter(|index| !(operators[0] == "+" && !space_before_both(stream, *index)))
+            .filter(|index| operators[0] != "+" || space_before_both(stream, *index))
             .filter(|index| !(words[*index].is("and") && is_between(stream, *index)))
             .collect();
         let Some(least) = found.iter().map(|index| depth(*index)).min() else { continue };

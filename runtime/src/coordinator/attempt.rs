@@ -303,9 +303,7 @@ impl<'a> Attempt<'a> {
             Purpose::End
         } else if stopping == StopMode::Checkpoint {
             Purpose::Stop
-        } else if !wanted.is_empty() {
-            Purpose::Periodic
-        } else if self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now()) {
+        } else if !wanted.is_empty() || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now())) {
             Purpose::Periodic
         } else {
             return;

@@ -92,7 +92,7 @@ async fn attempts(mut settings: RunSettings, board: Arc<Board>, control: &mut Co
         let mut found = look_up(store.as_deref(), settings.job.name).await?;
         if let Some(path) = &settings.resume_from {
             let own_from = *own_from.get_or_insert(found.highest + 1);
-            if !found.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.manifest.checkpoint >= own_from) {
+            if found.checkpoint.as_ref().is_none_or(|checkpoint| checkpoint.manifest.checkpoint < own_from) {
                 let named = CheckpointStore::named(path, settings.job.name).await?;
                 found.highest = found.highest.max(named.manifest.checkpoint);
                 found.checkpoint = Some(named);

@@ -11,11 +11,11 @@ use millstream::{JobError, JobResult};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The checkpoint is stored, nothing of it is committed.
-    BeforeCommit,
+    Before,
     /// The first half is committed.
-    InCommit,
+    Within,
     /// Everything is committed, and nobody has noted it.
-    AfterCommit,
+    After,
 }
 
 /// The failures that are to come. Each happens once.
@@ -120,14 +120,14 @@ impl Committer for BreakingCommitter {
     }
 
     fn commit(&mut self, requests: &mut [CommitRequest]) -> JobResult<()> {
-        self.faults.reached(Step::BeforeCommit)?;
+        self.faults.reached(Step::Before)?;
         let (first, second) = requests.split_at_mut(requests.len().div_ceil(2));
         self.inner.commit(first)?;
-        self.faults.reached(Step::InCommit)?;
+        self.faults.reached(Step::Within)?;
         if !second.is_empty() {
             self.inner.commit(second)?;
         }
-        self.faults.reached(Step::AfterCommit)
+        self.faults.reached(Step::After)
     }
 
     fn discard_unknown(&mut self, start: &SinkStart, waiting: &[Vec<u8>]) -> JobResult<()> {

@@ -75,7 +75,7 @@ fn resume(committer: &mut dyn Committer, checkpoint: u64, pending: &[(u64, Vec<u
     let start = SinkStart::Resumed { checkpoint };
     committer.start(&start)?;
     for (checkpoint, bytes) in pending {
-        commit(committer, *checkpoint, &[bytes.clone()])?;
+        commit(committer, *checkpoint, std::slice::from_ref(bytes))?;
     }
     committer.discard_unknown(&start, &[])
 }

@@ -201,19 +201,19 @@ fn crash<C: SinkContext>(step: Step, after: u32) {
 }
 
 pub fn crash_before_commit<C: SinkContext>(_module: &str) {
-    crash::<C>(Step::BeforeCommit, 2);
+    crash::<C>(Step::Before, 2);
 }
 
 pub fn crash_in_the_middle_of_a_commit<C: SinkContext>(_module: &str) {
-    crash::<C>(Step::InCommit, 2);
+    crash::<C>(Step::Within, 2);
 }
 
 pub fn crash_after_a_commit<C: SinkContext>(_module: &str) {
-    crash::<C>(Step::AfterCommit, 2);
+    crash::<C>(Step::After, 2);
 }
 
 pub fn crash_at_each_step_and_rescale<C: SinkContext>(_module: &str) {
-    for (step, after) in [(Step::BeforeCommit, 4), (Step::InCommit, 1), (Step::AfterCommit, 3)] {
+    for (step, after) in [(Step::Before, 4), (Step::Within, 1), (Step::After, 3)] {
         crash::<C>(step, after);
     }
 }

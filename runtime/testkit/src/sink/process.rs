@@ -28,7 +28,7 @@ pub fn child<C: SinkContext>() {
     let parts: Vec<&str> = told.split('\n').collect();
     let &[address, checkpoints, rows] = parts.as_slice() else { panic!("three lines, not: {told}") };
     let context = C::at(address).unwrap_or_else(|error| panic!("cannot open {address}: {error}"));
-    let bench = Bench::at(context, checkpoints.into(), Faults::aborting(Step::BeforeCommit));
+    let bench = Bench::at(context, checkpoints.into(), Faults::aborting(Step::Before));
     let rows = rows.parse().unwrap_or_else(|error| panic!("{rows}: {error}"));
     bench.gate().up_to(rows);
     let handle = bench.start(2, None);

@@ -68,7 +68,7 @@ fn every_row_once_whatever_happens_when() {
             assert!(step < 100_000, "seed {seed}: it stands still with {:?}", world.rows());
             match random.next() % 100 {
                 0 => world.checkpoint(),
-                1 if random.next() % 8 == 0 => {
+                1 if random.next().is_multiple_of(8) => {
                     crashes += 1;
                     let from = world.complete.clone();
                     let ended_before = world.is_done();
@@ -260,7 +260,7 @@ fn a_late_reader_is_led_through_the_stages_that_have_splits_for_it() {
         let mut world = World::start(&make, 1, None).unwrap();
         let mut random = Random(5);
         while world.complete.as_ref().is_none_or(|complete| stage_of(complete) < 2) {
-            if random.next() % 20 == 0 {
+            if random.next().is_multiple_of(20) {
                 world.checkpoint();
             }
             world.step(random.next()).unwrap();
