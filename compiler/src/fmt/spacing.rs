@@ -66,7 +66,10 @@ pub(super) fn space_before(stream: &Stream<'_>, index: usize) -> bool {
         return false;
     }
     if b == ".." {
-        return !matches!(before.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Close);
+        return !matches!(before.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Close | TokenKind::Number);
+    }
+    if is_range(stream, index - 1) {
+        return false;
     }
     if is_angle(stream, index) {
         return false;
@@ -87,6 +90,12 @@ pub(super) fn space_before(stream: &Stream<'_>, index: usize) -> bool {
         },
         _ => true,
     }
+}
+
+/// The `..` of `within -5m..10m`.
+fn is_range(stream: &Stream<'_>, index: usize) -> bool {
+    let number = index.checked_sub(1).is_some_and(|before| stream.words[before].kind == TokenKind::Number);
+    stream.words[index].is("..") && number
 }
 
 /// A word of the language that is a function's name here: `key(x)` where an operand is expected.
@@ -122,7 +131,7 @@ fn is_sign(stream: &Stream<'_>, index: usize) -> bool {
     let Some(before) = index.checked_sub(1).map(|before| &stream.words[before]) else { return true };
     match before.kind {
         TokenKind::Open => true,
-        TokenKind::Symbol => !matches!(before.text, "?" | ".."),
+        TokenKind::Symbol => !matches!(before.text, "?" | "..") || is_range(stream, index - 1),
         TokenKind::Word => takes_operand(before.text) && !after_dot(stream, index - 1),
         _ => false,
     }

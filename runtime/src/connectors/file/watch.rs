@@ -172,7 +172,7 @@ mod tests {
     fn each_file_is_found_once_whatever_happens_to_its_name() {
         let search = search(false);
         let (a, b) = (file("a", 1, 10, 5), file("b", 2, 10, 5));
-        let (new, seen) = look(&search, &Seen::new(), HOUR, &[a.clone()]);
+        let (new, seen) = look(&search, &Seen::new(), HOUR, std::slice::from_ref(&a));
         assert_eq!(new, ["a"]);
         let (new, seen) = look(&search, &seen, HOUR, &[a.clone(), b.clone()]);
         assert_eq!(new, ["b"]);
@@ -208,7 +208,7 @@ mod tests {
     fn a_file_that_is_being_written_is_left_for_later() {
         let search = search(false);
         let writing = file("a", 1, 10, HOUR - 1000);
-        let (new, seen) = look(&search, &Seen::new(), HOUR, &[writing.clone()]);
+        let (new, seen) = look(&search, &Seen::new(), HOUR, std::slice::from_ref(&writing));
         assert_eq!((new.len(), seen.len()), (0, 0));
         assert_eq!(look(&search, &seen, HOUR + 1_000_000, &[writing]).0, ["a"]);
     }
@@ -217,9 +217,9 @@ mod tests {
     fn what_has_gone_is_remembered_for_an_hour() {
         let search = search(false);
         let a = file("a", 1, 10, 5);
-        let (_, seen) = look(&search, &Seen::new(), HOUR, &[a.clone()]);
+        let (_, seen) = look(&search, &Seen::new(), HOUR, std::slice::from_ref(&a));
         let (_, seen) = look(&search, &seen, HOUR, &[]);
-        assert_eq!(look(&search, &seen, HOUR + HOUR / 2, &[a.clone()]).0, [""; 0], "moved away and back");
+        assert_eq!(look(&search, &seen, HOUR + HOUR / 2, std::slice::from_ref(&a)).0, [""; 0], "moved away and back");
         let (_, seen) = look(&search, &seen, 2 * HOUR, &[]);
         assert_eq!(seen.len(), 0, "the memory does not grow for ever");
         assert_eq!(look(&search, &seen, 2 * HOUR, &[a]).0, ["a"]);
