@@ -1,3 +1,5 @@
+//! The cases: orders of messages, crashes, and what earlier versions of such sources got wrong.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
