@@ -35,7 +35,9 @@ impl Bundle {
         );
         files.insert(PathBuf::from("src/main.rs"), main);
         let generated = GeneratedCrate { package: package.to_owned(), files, features: Default::default() };
-        let cache = Cache::from_environment().expect("a cache");
+        // The cache of the other end-to-end tests, which holds the runtime already.
+        let named = std::env::var_os("MILLSTREAM_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
+        let cache = Cache::at(named.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("millstream-home")));
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(package);
         let request = BuildRequest { generated: &generated, source: &source, profile: Profile::Quick };
         let built = driver::build(&request, &cache, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
