@@ -1,29 +1,13 @@
 //! Every file in `grammar/corpus` and every example parses without a word; the corpus files' trees are as recorded beside
 //! them (`<name>.ast`). `UPDATE_GOLDEN=1` rewrites those.
 
-use std::path::{Path, PathBuf};
+mod files;
 
+use std::path::Path;
+
+use files::{flow_files, root};
 use millstream_compiler::source::FileId;
 use millstream_compiler::syntax;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// All `.flow` files below a folder.
-fn flow_files(folder: &Path) -> Vec<PathBuf> {
-    let mut list = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("folder").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            list.extend(flow_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "flow") {
-            list.push(path);
-        }
-    }
-    list.sort();
-    list
-}
 
 fn parse(path: &Path) -> (syntax::ast::File, Vec<String>) {
     let text = std::fs::read_to_string(path).expect("text");

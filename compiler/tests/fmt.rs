@@ -1,33 +1,17 @@
 //! The formatter: `tests/fmt/<case>.flow` becomes `<case>.expected` (`UPDATE_FMT=1` writes it), and for every text that there
 //! is: formatting twice changes nothing more, the tree stays, and no comment is lost.
 
-use std::path::{Path, PathBuf};
+mod files;
 
+use std::path::Path;
+
+use files::{flow_files, root};
 use millstream_compiler::fmt::{format, format_and_count};
 use millstream_compiler::source::FileId;
 use millstream_compiler::syntax;
 use millstream_grammar::split::{PieceKind, split_items};
 use millstream_grammar::tokens::{TokenKind, tokens};
 use proptest::prelude::*;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn flow_files(folder: &Path) -> Vec<PathBuf> {
-    let mut list = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("folder").flatten() {
-        let path = entry.path();
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if path.is_dir() && !name.starts_with('.') && name != "target" {
-            list.extend(flow_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "flow") {
-            list.push(path);
-        }
-    }
-    list.sort();
-    list
-}
 
 /// Comments in order, without the blanks at their ends.
 fn comments(text: &str) -> Vec<String> {

@@ -41,7 +41,7 @@ pub fn run_with_args(job: Job, args: impl IntoIterator<Item = OsString>) -> Exit
 }
 
 fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<ExitCode> {
-    let (options, quiet) = match parse(job.params, args)? {
+    let options = match parse(job.params, args)? {
         Parsed::Help => {
             let _ = std::io::stdout().write_all(help::text(&job).as_bytes());
             return Ok(ExitCode::SUCCESS);
@@ -51,9 +51,9 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<ExitCo
             let _ = writeln!(std::io::stdout(), "{} (plan {:016x}, millstream {version})", job.name, job.fingerprint);
             return Ok(ExitCode::SUCCESS);
         }
-        Parsed::Run(options) => (options.clone(), options.quiet),
+        Parsed::Run(options) => options,
     };
-    let name = job.name;
+    let (name, quiet) = (job.name, options.quiet);
     // Rows on the same terminal would run into the line.
     let prints =
         std::io::stdout().is_terminal() && job.chains.iter().any(|chain| chain.uids.iter().any(|uid| uid.contains("/stdout")));

@@ -69,13 +69,6 @@ impl JobHandle {
         let name = job.name;
         let address = options.metrics.clone();
         let settings = options.settings(job)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_time()
-            .enable_io()
-            // A step of a task takes about as long as a batch: look at timers and messages after a few.
-            .event_interval(7)
-            .build()
-            .map_err(|error| JobError::io("cannot start", &error))?;
         let board = Arc::new(Board::of(&settings.job));
         let rates = Mutex::new(Rates::new(RATES.0, RATES.1));
         let meter = Arc::new(Meter { job: name, board: board.clone(), rates });
@@ -86,6 +79,14 @@ impl JobHandle {
             }
             None => None,
         };
+        // Behind everything that can fail: inside of asynchronous code a runtime must not be dropped as others are.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_time()
+            .enable_io()
+            // A step of a task takes about as long as a batch: look at timers and messages after a few.
+            .event_interval(7)
+            .build()
+            .map_err(|error| JobError::io("cannot start", &error))?;
         let sampled = meter.clone();
         runtime.spawn(async move {
             let mut ticks = tokio::time::interval(RATES.0);

@@ -39,7 +39,7 @@ pub(crate) fn text(job: &Job) -> String {
     let checkpoints =
         if job.checkpoint.is_some() { "on" } else { "off unless --checkpoint-dir or --checkpoint-interval is given" };
     let _ = writeln!(text, "\nParallelism: {}. Checkpoints: {checkpoints}.", job.parallelism);
-    text.push_str("Exit code: 0 done or stopped, 1 failed, 2 wrong command line.\n");
+    text.push_str("Exit code: 0 done or stopped, 1 failed, 2 wrong command line, 3 done but rows are lost.\n");
     text
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::coordinator::RunSettings;
-use crate::error::JobResult;
+use crate::error::{JobError, JobResult};
 use crate::job::Job;
 use crate::params::{Extensions, ParamValues};
 
@@ -105,6 +105,10 @@ impl RunOptions {
 
     /// Together with the job.
     pub(crate) fn settings(self, mut job: Job) -> JobResult<RunSettings> {
+        if self.fresh && self.resume_from.is_some() {
+            let message = "--fresh forgets checkpoints and --from goes on from one: leave one of them away";
+            return Err(JobError::usage(message));
+        }
         let params = ParamValues::resolve(job.params, &self.params)?.with_extensions(self.extensions);
         if let Some(parallelism) = self.parallelism {
             job.parallelism = parallelism;

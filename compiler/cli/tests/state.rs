@@ -73,9 +73,22 @@ fn state_can_be_looked_at_and_outlives_a_change_of_types() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("totals/aggregate/0") && said.contains("`least` is new"), "{said}");
 
-    // A wider type that may be null, and a column less: taken over.
+    // A wider type that may be null, and a column less: taken over, here from a copy of the newest checkpoint.
+    let newest = std::fs::read_dir(folder.join("checkpoints"))
+        .expect("checkpoints")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.join("manifest.json").is_file())
+        .max()
+        .expect("a whole checkpoint");
+    std::fs::create_dir(folder.join("savepoints")).expect("a folder");
+    std::fs::rename(&newest, folder.join("savepoints").join(newest.file_name().expect("a name"))).expect("moved");
     std::fs::write(&flow, pipeline("int64?", "")).expect("written");
-    assert_success(&run(&build(&flow, &folder), &folder).output().expect("the job runs"), "the changed job");
+    let mut changed = Command::new(build(&flow, &folder));
+    changed.current_dir(&folder).args(["--from", "savepoints", "--checkpoint-dir", "later", "--checkpoint-interval", "100ms"]);
+    let output = changed.output().expect("the job runs");
+    assert_success(&output, "the changed job");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("resuming from checkpoint"), "{said}");
     let mut expected: BTreeMap<String, i64> = BTreeMap::new();
     (0..ROWS).for_each(|row| *expected.entry(format!("u{}", row % USERS)).or_default() += amount(row));
     let mut totals = BTreeMap::new();

@@ -44,6 +44,8 @@ pub(super) fn render<'a>(cx: &'a Context<'a>, execution: &'a ExecutionGraph, cha
             "SessionAggregate",
             "TableAggregate",
             "FinalAggregate",
+            "EarlyAggregate",
+            "Over",
             "UnboundedJoin",
             "IntervalJoin",
             "WindowJoin",

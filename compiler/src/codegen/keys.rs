@@ -44,33 +44,34 @@ pub(super) fn order_value<'a>(lowering: &mut Lowering<'a>, order: &'a [SortKey])
 /// How the parts of a key are reached behind a reference to it, called `name`.
 pub(super) fn key_parts(cx: &Context<'_>, keys: &[&Expr], name: &Ident) -> Vec<Value> {
     let count = keys.len();
-    let paths: Vec<TokenStream> = match count {
-        0 => Vec::new(),
-        1 => vec![quote!(*#name)],
-        2..=TUPLE => (0..count).map(|index| field(quote!(#name), index)).collect(),
-        _ => (0..count).map(|index| field(field(quote!(#name), index / TUPLE), index % TUPLE)).collect(),
-    };
-    let last_alone = count > TUPLE && count % TUPLE == 1;
     keys.iter()
-        .zip(paths)
         .enumerate()
-        .map(|(index, (key, path))| {
-            // A chunk of one is no tuple.
-            let path = if last_alone && index == count - 1 { field(quote!(#name), index / TUPLE) } else { path };
+        .map(|(index, key)| {
+            let path = key_part(name, index, count);
             if has_float(&key.ty) {
                 let rust = cx.types.borrow_mut().owned(&key.ty);
-                let path = if count == 1 { quote!(#name) } else { quote!(&#path) };
+                let path = if count == 1 { path } else { quote!(&#path) };
                 let hold = if key.ty.is_copy() { Hold::Copy } else { Hold::Owned };
                 return Value::closed(quote!(<#rust>::from_key(#path)), hold);
             }
             match (count, key.ty.is_copy()) {
-                (1, true) => Value::open(path, Hold::Copy),
+                (1, true) => Value::open(quote!(*#path), Hold::Copy),
                 // Methods reach through the reference by themselves.
-                (1, false) => place(quote!(#name), &key.ty),
                 _ => place(path, &key.ty),
             }
         })
         .collect()
+}
+
+/// One of so many parts of a key, behind a reference to it called `name`.
+pub(super) fn key_part(name: &Ident, index: usize, count: usize) -> TokenStream {
+    match count {
+        1 => quote!(#name),
+        2..=TUPLE => field(quote!(#name), index),
+        // A chunk of one is no tuple.
+        _ if index + 1 == count && count % TUPLE == 1 => field(quote!(#name), index / TUPLE),
+        _ => field(field(quote!(#name), index / TUPLE), index % TUPLE),
+    }
 }
 
 fn field(base: TokenStream, index: usize) -> TokenStream {
@@ -94,7 +95,7 @@ fn has_float(ty: &Ty) -> bool {
 }
 
 /// Nothing, one thing, a tuple, or a tuple of tuples.
-fn nest(parts: Vec<TokenStream>) -> TokenStream {
+pub(super) fn nest(parts: Vec<TokenStream>) -> TokenStream {
     match &parts[..] {
         [] => quote!(()),
         [one] => one.clone(),

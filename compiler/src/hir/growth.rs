@@ -52,7 +52,8 @@ fn is_bounded(source: &SourceOperation) -> bool {
     }
 }
 
-fn ends(connector: &str, options: &[ConnectorOption]) -> bool {
+/// Whether what this connector reads ends. An option that is off is as good as not given.
+pub fn ends(connector: &str, options: &[ConnectorOption]) -> bool {
     let off = |value: &OptionValue| match value {
         OptionValue::Value(value) => value.kind == ExprKind::Literal(Literal::Bool(false)),
         _ => false,
@@ -73,7 +74,11 @@ fn keeps(operation: &Operation) -> Option<(&'static str, String)> {
             Some(("aggregate", keys(aggregate.keys.iter().map(|(_, key)| key).collect())?))
         }
         Operation::Dedup(dedup) if dedup.within.is_none() => Some(("dedup", keys(dedup.keys.iter().collect())?)),
-        Operation::Top(top) if top.window.is_none() => Some(("top", keys(top.keys.iter().collect())?)),
+        Operation::Top(top) if top.window.is_none() => {
+            // `dedup` over a table has no order of its own.
+            let word = if top.latest_first || top.order.is_empty() { "dedup" } else { "top" };
+            Some((word, keys(top.keys.iter().collect())?))
+        }
         Operation::Join(join) if join.how == JoinHow::Unbounded => {
             Some((join.kind.words(), "every row of both sides".to_owned()))
         }

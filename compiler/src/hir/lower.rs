@@ -12,7 +12,7 @@ use super::errors::{joins, names};
 use super::flow::{Alias, Flow};
 use super::program::{Node, NodeId, Program};
 use super::resolve::order::order;
-use super::{connectors, definitions, growth, replay, settings, stages, usage};
+use super::{connectors, definitions, growth, replay, settings, stages, travel, usage};
 use crate::diagnostics::Diagnostics;
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::ast::{self, Name, Pipeline, StageKind};
@@ -51,6 +51,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
         usage::report(&mut lowering.cx);
         let growing = growth::growing(&lowering.nodes, &lowering.spans);
         lowering.cx.diags.extend(growing);
+        lowering.cx.diags.extend(travel::without_effect(&lowering.nodes, &lowering.spans));
         if settings.checkpoint.is_some() {
             lowering.cx.diags.extend(replay::lossy(&lowering.nodes, &lowering.spans));
         }

@@ -18,9 +18,11 @@ mod replay;
 mod resolve;
 mod settings;
 mod stages;
+mod travel;
 mod types;
 mod usage;
 
 pub use dump::dump;
+pub use growth::ends;
 pub use lower::lower;
 pub use program::{Node, NodeId, Program};

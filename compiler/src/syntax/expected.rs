@@ -20,7 +20,8 @@ const OPERATORS: &[&str] = &[
     "==", "!=", "<", "<=", ">", ">=", "??", "+", "-", "*", "/", "%", "in", "between", "like", "matches", "not", "and", "or",
     "is", "?.", ".", "[", "over", "(", "=", "as",
 ];
-const STAGES: &[&str] = &[
+/// Words that begin an operator, those of later editions too.
+pub(super) const STAGES: &[&str] = &[
     "where",
     "select",
     "explode",
@@ -28,17 +29,25 @@ const STAGES: &[&str] = &[
     "watermark",
     "dedup",
     "aggregate",
-    "top",
-    "sort",
-    "intersect",
-    "except",
-    "distinct",
     "final",
     "changes",
     "rebalance",
     "broadcast",
     "partition",
+    "join",
+    "top",
+    "sort",
+    "intersect",
+    "except",
+    "distinct",
+    "process",
+    "iterate",
     "match",
+    "left",
+    "right",
+    "full",
+    "semi",
+    "anti",
 ];
 const RESERVED: &[&str] =
     &["and", "or", "not", "in", "is", "like", "matches", "between", "null", "true", "false", "if", "then", "else"];

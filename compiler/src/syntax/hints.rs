@@ -6,6 +6,7 @@ use millstream_grammar::tokens::{Token, TokenKind};
 
 use super::build::Builder;
 use super::errors;
+use super::expected::STAGES;
 use super::recover::{Trouble, found, place};
 use crate::diagnostics::{Diagnostic, did_you_mean};
 use crate::source::Span;
@@ -136,34 +137,6 @@ fn structure(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Option
 
 /// An operator that does not exist, perhaps known elsewhere by that name.
 fn unknown_stage(builder: &Builder<'_>, trouble: &Trouble<'_>) -> Option<Diagnostic> {
-    const STAGES: &[&str] = &[
-        "where",
-        "select",
-        "explode",
-        "union",
-        "watermark",
-        "dedup",
-        "aggregate",
-        "final",
-        "changes",
-        "rebalance",
-        "broadcast",
-        "partition",
-        "join",
-        "top",
-        "sort",
-        "intersect",
-        "except",
-        "distinct",
-        "process",
-        "iterate",
-        "match",
-        "left",
-        "right",
-        "full",
-        "semi",
-        "anti",
-    ];
     let first = trouble.tokens.first()?;
     let word = trouble.nth(0);
     if first.kind != TokenKind::Word || STAGES.contains(&word) {
@@ -197,7 +170,8 @@ fn unknown_stage(builder: &Builder<'_>, trouble: &Trouble<'_>) -> Option<Diagnos
         _ => match did_you_mean(word, STAGES.iter().copied()) {
             Some(near) => (format!("did you mean `{near}`?"), Some(near)),
             None => (
-                "operators are `where`, `select`, `explode`, `union`, `watermark`, `dedup`, `aggregate`, `final` and `changes`"
+                "operators are `where`, `select`, `explode`, `union`, `intersect`, `except`, `distinct`, `watermark`, `dedup`, \
+                 `top`, `sort`, `aggregate`, `join`, `final` and `changes`"
                     .to_string(),
                 None,
             ),

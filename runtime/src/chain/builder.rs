@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::event_time::{AlignedReader, Timing};
 use super::output::{BroadcastOutput, HashOutput, RoundRobinOutput};
 use super::source::{SourceChain, SourceConfig, SourceParts};
-use super::{Chain, InputChain, TwoInputChain};
+use super::{Chain, InputChain, TwoInputs, Union};
 use crate::error::{JobError, JobResult};
 use crate::exchange::OutboxHandle;
 use crate::graph::{ErrorPolicy, Side};
@@ -153,13 +153,12 @@ impl ChainBuilder<'_> {
     }
 
     /// The stage that makes rows of the stream of `on error into` for what `uid` could not read or compute.
-    pub fn errors<O, F, N>(&mut self, uid: &str, name: &str, make: F, next: N) -> JobResult<ErrorStage>
+    pub fn errors<O, F, N>(&mut self, uid: &str, name: &str, mut make: F, next: N) -> JobResult<ErrorStage>
     where
         F: FnMut(ErrorRow) -> O + Send + 'static,
         O: 'static,
         N: Stage<O> + 'static,
     {
-        let mut make = make;
         let project = Project::new(move |row: ErrorRow| Ok(make(row)));
         Ok(Box::new(self.operator::<ErrorRow, _, _>(&format!("{uid}#errors"), &format!("{name}: errors"), project, next)?))
     }
@@ -226,7 +225,7 @@ impl ChainBuilder<'_> {
 
     /// A chain that other chains feed.
     pub fn input<T: Send + 'static, S: Stage<T> + 'static>(&mut self, stage: S) -> JobResult<Box<dyn Chain>> {
-        Ok(Box::new(InputChain::<T, S>::new(stage)))
+        Ok(Box::new(InputChain::<T, _, S>::new(Union, stage)))
     }
 
     /// A chain that starts with an operator over two inputs. `sides` says which side each input of the chain is.
@@ -236,7 +235,7 @@ impl ChainBuilder<'_> {
         R: Send + 'static,
         S: Stage<Either<L, R>> + 'static,
     {
-        Ok(Box::new(TwoInputChain::<L, R, S>::new(sides, stage)))
+        Ok(Box::new(InputChain::<Either<L, R>, _, S>::new(TwoInputs::<L, R>::new(sides), stage)))
     }
 
     /// Splits of the chain's source hold nothing back when no row has come for so many microseconds.

@@ -9,25 +9,47 @@ use crate::exchange::Batch;
 use crate::operator::{RestoredState, SnapshotBuilder, Stage};
 use crate::time::Watermark;
 
-/// A chain whose first stage takes rows of one type; several inputs are a union.
+/// How batches of a chain's inputs become rows of its first stage.
+pub trait Inputs<T>: Send {
+    /// Hands the rows of a batch of this input to the stage.
+    fn push(&self, input: usize, batch: Batch, stage: &mut impl Stage<T>) -> JobResult<()>;
+}
+
+/// All inputs have rows of one type: a union.
+#[derive(Clone, Copy, Debug)]
+pub struct Union;
+
+impl<T: 'static> Inputs<T> for Union {
+    fn push(&self, _input: usize, batch: Batch, stage: &mut impl Stage<T>) -> JobResult<()> {
+        stage.push_batch(rows(batch)?)
+    }
+}
+
+/// The rows of a batch.
+pub(super) fn rows<T: 'static>(batch: Batch) -> JobResult<Vec<T>> {
+    match batch.downcast::<Vec<T>>() {
+        Ok(rows) => Ok(*rows),
+        Err(_) => Err(JobError::new(format!("a batch of other rows than {} came in", std::any::type_name::<T>()))),
+    }
+}
+
+/// A chain whose first stage takes what `inputs` makes of batches.
 #[derive(Debug)]
-pub struct InputChain<T, S> {
+pub struct InputChain<T, I, S> {
+    inputs: I,
     stage: S,
     row: PhantomData<fn(T)>,
 }
 
-impl<T, S: Stage<T>> InputChain<T, S> {
-    pub(crate) fn new(stage: S) -> Self {
-        InputChain { stage, row: PhantomData }
+impl<T, I: Inputs<T>, S: Stage<T>> InputChain<T, I, S> {
+    pub(crate) fn new(inputs: I, stage: S) -> Self {
+        InputChain { inputs, stage, row: PhantomData }
     }
 }
 
-impl<T: Send + 'static, S: Stage<T>> Chain for InputChain<T, S> {
-    fn batch(&mut self, _input: usize, batch: Batch) -> JobResult<()> {
-        let rows = batch
-            .downcast::<Vec<T>>()
-            .map_err(|_| JobError::new(format!("a batch of other rows than {} came in", std::any::type_name::<T>())))?;
-        self.stage.push_batch(*rows)?;
+impl<T, I: Inputs<T>, S: Stage<T>> Chain for InputChain<T, I, S> {
+    fn batch(&mut self, input: usize, batch: Batch) -> JobResult<()> {
+        self.inputs.push(input, batch, &mut self.stage)?;
         self.stage.end_of_batch()
     }
 

@@ -10,10 +10,10 @@ mod two_inputs;
 use std::task::{Context, Poll};
 
 pub use builder::{ChainBuilder, SinkRegistry};
-pub use input::InputChain;
+pub use input::{InputChain, Inputs, Union};
 pub use output::{BroadcastOutput, HashOutput, RoundRobinOutput};
 pub use source::{RejectReport, SPLITS, SourceChain, SourceConfig, SourceReport};
-pub use two_inputs::TwoInputChain;
+pub use two_inputs::TwoInputs;
 
 pub(crate) use builder::{AlignmentMember, BuildContext, OutputEdge, SinkParts};
 #[cfg(test)]

@@ -20,8 +20,9 @@ use crate::value::{EvalError, Timestamp};
 /// The state in a snapshot that holds the splits of a reader.
 pub const SPLITS: &str = "#splits";
 
-/// How many reasons for rejects are told apart.
+/// How many reasons for rejects are told apart, and what the others are counted under.
 const MOST_REASONS: usize = 20;
+const OTHER_REASONS: &str = "other reasons";
 
 /// What the text says of a source besides its connector.
 #[derive(Clone, Copy, Debug)]
@@ -218,8 +219,11 @@ where
         }
         let routed = self.config.on_error == ErrorPolicy::Into && self.errors.is_some();
         // Reasons that name something of the record would be as many as there are records.
-        let counted = if self.rejects.len() < MOST_REASONS { reason } else { "other reasons" };
-        let known = self.rejects.iter().position(|reject| reject.reason == counted);
+        let place = |reason: &str| self.rejects.iter().position(|reject| reject.reason == reason);
+        let (counted, known) = match place(reason) {
+            None if self.rejects.len() >= MOST_REASONS => (OTHER_REASONS, place(OTHER_REASONS)),
+            known => (reason, known),
+        };
         let mut row = routed.then(row);
         let wanted = known.is_none() || row.as_ref().is_some_and(|row| row.error.is_empty());
         let message = if wanted { message() } else { String::new() };

@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::{Manifest, ManifestError, StateEntry, decode_entries};
+use super::{Manifest, ManifestError, StateEntry};
 
 /// The file that makes a checkpoint valid.
 pub const MANIFEST: &str = "manifest.json";
@@ -78,16 +76,10 @@ pub fn read(folder: &Path) -> Result<(Manifest, Vec<StateEntry>), ReadError> {
     let mut entries = Vec::new();
     for file in &manifest.files {
         let path = folder.join(&file.name);
-        let damaged = |reason: &dyn std::fmt::Display| ReadError::Damaged(format!("`{}` is damaged: {reason}", path.display()));
         let bytes =
             fs::read(&path).map_err(|error| ReadError::Damaged(format!("`{}` cannot be read: {error}", path.display())))?;
-        if bytes.len() as u64 != file.size {
-            return Err(damaged(&format_args!("{} bytes, should be {}", bytes.len(), file.size)));
-        }
-        if xxh3_64(&bytes) != file.xxh3 {
-            return Err(damaged(&"its checksum is wrong"));
-        }
-        entries.extend(decode_entries(&bytes).map_err(|error| damaged(&error.message()))?);
+        let damaged = |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", path.display()));
+        entries.extend(file.entries(&bytes).map_err(damaged)?);
     }
     Ok((manifest, entries))
 }

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::{StateEntry, decode_entries};
+
 /// The version of everything in a checkpoint directory.
 pub const FORMAT: u64 = 1;
 
@@ -39,6 +41,24 @@ pub struct DataFile {
     pub name: String,
     pub size: u64,
     pub xxh3: u64,
+}
+
+impl DataFile {
+    /// A file of this name with these bytes.
+    pub fn of(name: String, bytes: &[u8]) -> Self {
+        DataFile { name, size: bytes.len() as u64, xxh3: xxh3_64(bytes) }
+    }
+
+    /// What is in the file, if these bytes are what was written; else what is wrong with them.
+    pub fn entries(&self, bytes: &[u8]) -> Result<Vec<StateEntry>, String> {
+        if bytes.len() as u64 != self.size {
+            return Err(format!("{} bytes, should be {}", bytes.len(), self.size));
+        }
+        if xxh3_64(bytes) != self.xxh3 {
+            return Err("its checksum is wrong".to_owned());
+        }
+        decode_entries(bytes).map_err(|error| error.message().to_owned())
+    }
 }
 
 /// Why a manifest cannot be used.

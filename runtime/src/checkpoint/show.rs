@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::layout::{Layout, TimeKind};
 use super::walk::{Cursor, Damaged};
-use crate::graph::text::{duration_text, timestamp_text};
+use crate::graph::text::{date_text, decimal_text, duration_text, time_text, timestamp_text};
 
 /// The value at the cursor, in the language's own form: `{ carrier: "AA", delay: null }`.
 pub fn value(cursor: &mut Cursor<'_>, layout: &Layout) -> Result<String, Damaged> {
@@ -32,17 +32,10 @@ fn write_value(cursor: &mut Cursor<'_>, layout: &Layout, out: &mut String) -> Re
         Layout::Float(_) => number(out, &f64::from_le_bytes(array(cursor)?)),
         Layout::Int128 => number(out, &i128::from_le_bytes(array(cursor)?)),
         Layout::Uint128 => number(out, &u128::from_le_bytes(array(cursor)?)),
-        Layout::Date => {
-            let midnight = cursor.signed()?.saturating_mul(86_400_000_000);
-            let text = timestamp_text(midnight);
-            out.push_str(text.split('T').next().unwrap_or(&text));
-        }
+        Layout::Date => out.push_str(&date_text(cursor.signed()?)),
         Layout::Time(TimeKind::Timestamp) => out.push_str(&timestamp_text(cursor.signed()?)),
         Layout::Time(TimeKind::Duration) => out.push_str(&duration_text(cursor.signed()?)),
-        Layout::Time(TimeKind::Time) => {
-            let text = timestamp_text(cursor.signed()?);
-            out.push_str(text.split('T').nth(1).unwrap_or(&text).trim_end_matches('Z'));
-        }
+        Layout::Time(TimeKind::Time) => out.push_str(&time_text(cursor.signed()?)),
         Layout::Uuid => {
             let digits = format!("{:032x}", u128::from_le_bytes(array(cursor)?));
             let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| &digits[range]);
@@ -50,7 +43,7 @@ fn write_value(cursor: &mut Cursor<'_>, layout: &Layout, out: &mut String) -> Re
         }
         Layout::Decimal { scale, .. } => {
             let value = if cursor.flag()? { i128::from_le_bytes(array(cursor)?) } else { i128::from(cursor.signed()?) };
-            decimal(value, usize::from(*scale), out);
+            out.push_str(&decimal_text(value, *scale));
         }
         Layout::String => {
             let text = String::from_utf8_lossy(cursor.bytes()?);
@@ -107,14 +100,6 @@ fn write_value(cursor: &mut Cursor<'_>, layout: &Layout, out: &mut String) -> Re
 
 fn array<const N: usize>(cursor: &mut Cursor<'_>) -> Result<[u8; N], Damaged> {
     cursor.take(N)?.try_into().map_err(|_| Damaged)
-}
-
-fn decimal(value: i128, scale: usize, out: &mut String) {
-    let digits = format!("{:0width$}", value.unsigned_abs(), width = scale + 1);
-    let (whole, fraction) = digits.split_at(digits.len() - scale);
-    let sign = if value < 0 { "-" } else { "" };
-    let point = if scale > 0 { "." } else { "" };
-    let _ = write!(out, "{sign}{whole}{point}{fraction}");
 }
 
 fn list(

@@ -133,10 +133,14 @@ mod tests {
         let manual = include_str!("../../../docs/sinks.md");
         for connector in CONNECTORS {
             let Some(sink) = &connector.sink else { continue };
+            let title = format!("`{}`\n", connector.name);
+            let section = manual.split("\n## ").find(|section| section.starts_with(&title)).unwrap_or_default();
+            let rows = section.lines().filter(|line| line.starts_with("| `")).count();
+            assert_eq!(rows, sink.options.len(), "{}: options in the manual and in the code", connector.name);
             for option in sink.options {
                 let default = if option.default.is_empty() { String::new() } else { format!("`{}` ", option.default) };
                 let line = format!("| `{}` | {default}|", option.name);
-                assert!(manual.contains(&line), "{}: no line `{line} ..`", connector.name);
+                assert!(section.contains(&line), "{}: no line `{line} ..`", connector.name);
             }
             assert!(manual.contains(&format!("| `{}` |", connector.name)), "{} is not listed", connector.name);
         }

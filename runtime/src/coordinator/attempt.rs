@@ -28,8 +28,8 @@ use crate::task::{Task, TaskFailure, TaskId, TaskMessage, TaskReport};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AttemptEnd {
     Finished,
-    /// Stopped on request, after this checkpoint.
-    Stopped(u64),
+    /// Stopped on request, after a last checkpoint.
+    Stopped,
     /// Ended abruptly on request.
     Killed,
 }
@@ -54,11 +54,13 @@ pub(super) struct Attempt<'a> {
     next_trigger: Option<Instant>,
     pending: Option<Pending>,
     writing: Option<Writing>,
+    /// A checkpoint was begun and is not complete.
+    begun: bool,
     queue: CommitQueue,
     /// Checkpoints that are stored and whose output is being committed, with who waits for that.
     answers: Vec<(CheckpointInfo, CheckpointReply)>,
     /// The checkpoint that ends the attempt, once it is complete.
-    last: Option<(u64, Purpose)>,
+    last: Option<Purpose>,
 }
 
 /// A checkpoint on its way to the store.
@@ -186,6 +188,7 @@ impl<'a> Attempt<'a> {
             next_trigger: settings.checkpoint_interval.map(|interval| Instant::now() + interval),
             pending: None,
             writing: None,
+            begun: false,
             queue,
             answers: Vec::new(),
             last: None,
@@ -195,7 +198,7 @@ impl<'a> Attempt<'a> {
     /// Runs to the end, a stop, or the first failure. All tasks have ended when it returns.
     pub(super) async fn run(mut self, control: &mut Control) -> JobResult<AttemptEnd> {
         let result = self.drive(control).await;
-        if result.is_err() && (self.pending.is_some() || self.writing.is_some()) {
+        if result.is_err() && self.begun {
             self.board.checkpoint_failed();
         }
         let _ = self.cancel.send(true);
@@ -215,11 +218,15 @@ impl<'a> Attempt<'a> {
         let Control { stop, requests, wanted, .. } = control;
         loop {
             self.answer();
-            if let Some((id, purpose)) = self.last
+            if let Some(purpose) = self.last
                 && self.queue.is_done()
             {
-                if purpose == Purpose::Stop || !self.queue.has_results() {
-                    return self.conclude(id, purpose).await;
+                if purpose == Purpose::Stop {
+                    return Ok(AttemptEnd::Stopped);
+                }
+                if !self.queue.has_results() {
+                    self.queue.finish().await?;
+                    return Ok(AttemptEnd::Finished);
                 }
                 // Merged at the end: another checkpoint holds the results, and commits them.
                 self.last = None;
@@ -232,7 +239,7 @@ impl<'a> Attempt<'a> {
                 Some(joined) = self.tasks.join_next() => self.task_ended(joined)?,
                 () = self.alignment.due() => self.alignment.announce(&self.mailboxes),
                 done = self.sources.call_done() => self.sources.found(done, &self.mailboxes)?,
-                written = written(&mut self.writing) => self.written(written).await?,
+                written = written(&mut self.writing) => self.written(written)?,
                 committed = self.queue.step_done() => {
                     committed?;
                     self.queue.go_on();
@@ -254,15 +261,6 @@ impl<'a> Attempt<'a> {
                 return Err(JobError::transient(format!("checkpoint {} did not complete within 10 minutes", pending.id)));
             }
         }
-    }
-
-    /// Everything is committed after the last checkpoint.
-    async fn conclude(&mut self, id: u64, purpose: Purpose) -> JobResult<AttemptEnd> {
-        if purpose == Purpose::Stop {
-            return Ok(AttemptEnd::Stopped(id));
-        }
-        self.queue.finish().await?;
-        Ok(AttemptEnd::Finished)
     }
 
     /// Tells those who asked for a checkpoint, once its output is committed.
@@ -310,6 +308,7 @@ impl<'a> Attempt<'a> {
         };
         let id = self.next_checkpoint;
         self.next_checkpoint += 1;
+        self.begun = true;
         self.next_trigger = self.settings.checkpoint_interval.map(|interval| Instant::now() + interval);
         let mut pending = Pending::new(id, purpose, self.sources.snapshot(), self.task_count);
         pending.replies = std::mem::take(wanted);
@@ -359,29 +358,37 @@ impl<'a> Attempt<'a> {
         let sealed = self.queue.seal(id)?;
         entries.extend(self.queue.entries(&sealed));
         let size = entries.iter().map(|entry| entry.part.bytes().len() as u64).sum();
-        let job = self.store.clone().map(|store| tokio::spawn(async move { store.write(manifest, entries).await }));
+        let retain = self.settings.retain;
+        let job = self.store.clone().map(|store| {
+            tokio::spawn(async move {
+                store.write(manifest, entries).await?;
+                // Here, so that the coordinator does not wait for files to be removed.
+                store.retain(id, retain).await
+            })
+        });
         self.writing = Some(Writing { id, purpose, started, committables, sealed, replies, size, job });
         Ok(())
     }
 
-    async fn written(&mut self, result: JobResult<()>) -> JobResult<()> {
+    fn written(&mut self, result: JobResult<()>) -> JobResult<()> {
         let Some(writing) = self.writing.take() else { return Ok(()) };
         result?;
+        self.begun = false;
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Complete(writing.id));
         }
         self.sources.checkpoint_complete(writing.id)?;
-        if let Some(store) = &self.store {
-            self.board.checkpoint_completed(writing.id, writing.started.elapsed(), writing.size);
-            store.retain(writing.id, self.settings.retain).await?;
+        let took = writing.started.elapsed();
+        if self.store.is_some() {
+            self.board.checkpoint_completed(writing.id, took, writing.size);
         }
         let folder = self.store.as_ref().map(|store| store.folder(writing.id));
-        let info = CheckpointInfo { id: writing.id, folder, took: writing.started.elapsed() };
+        let info = CheckpointInfo { id: writing.id, folder, took };
         self.answers.extend(writing.replies.into_iter().map(|reply| (info.clone(), reply)));
         self.queue.complete(writing.id, writing.committables, writing.sealed, writing.purpose)?;
         self.queue.go_on();
         if writing.purpose != Purpose::Periodic {
-            self.last = Some((writing.id, writing.purpose));
+            self.last = Some(writing.purpose);
         }
         Ok(())
     }

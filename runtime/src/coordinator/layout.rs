@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::chain::OutputEdge;
-use crate::checkpoint::{ChainEntry, SubtaskEntry};
-use crate::checkpoint::{Part, StateEntry};
+use crate::checkpoint::{ChainEntry, Part, StateEntry, SubtaskEntry};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{CHANNEL_CAPACITY, Element};
 use crate::job::{ChainSpec, ExchangeKind};

@@ -1,8 +1,7 @@
 //! Wiring and dealing out.
 
 use super::layout::{deal, wire};
-use crate::checkpoint::{ChainEntry, SubtaskEntry};
-use crate::checkpoint::{Part, StateEntry};
+use crate::checkpoint::{ChainEntry, Part, StateEntry, SubtaskEntry};
 use crate::error::JobError;
 use crate::job::{ChainSpec, ExchangeKind, InputSpec};
 

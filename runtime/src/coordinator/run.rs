@@ -127,7 +127,7 @@ async fn attempts(mut settings: RunSettings, board: Arc<Board>, control: &mut Co
             };
         let error = match outcome {
             Ok(AttemptEnd::Finished) => return Ok(RunEnd::Finished(Leftover(store))),
-            Ok(AttemptEnd::Stopped(_)) => {
+            Ok(AttemptEnd::Stopped) => {
                 return Ok(RunEnd::Stopped(store.map(|store| store.directory().display().to_string())));
             }
             Ok(AttemptEnd::Killed) => return Ok(RunEnd::Killed),

@@ -11,11 +11,8 @@ use futures_util::TryStreamExt;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
-use xxhash_rust::xxh3::xxh3_64;
 
-use crate::checkpoint::{
-    DataFile, MANIFEST, Manifest, ManifestError, StateEntry, decode_entries, encode_entries, folder_of, number_of,
-};
+use crate::checkpoint::{DataFile, MANIFEST, Manifest, ManifestError, StateEntry, encode_entries, folder_of, number_of};
 use crate::error::{JobError, JobResult};
 
 /// A data file that has grown so large is followed by another.
@@ -84,6 +81,8 @@ impl CheckpointStore {
         let cannot = |reason: String| JobError::new(format!("cannot resume from `{}`: {reason}", path.display()));
         let id = path.file_name().and_then(|name| number_of(name.to_str()?));
         let directory = match (id, path.parent()) {
+            // A name alone is one in the working directory.
+            (Some(_), Some(parent)) if parent.as_os_str().is_empty() => Path::new("."),
             (Some(_), Some(parent)) => parent,
             _ => path,
         };
@@ -115,8 +114,8 @@ impl CheckpointStore {
         for (number, entries) in pack(entries).into_iter().enumerate() {
             let name = format!("{number:04}.state");
             let bytes = encode_entries(&entries);
-            manifest.files.push(DataFile { name: name.clone(), size: bytes.len() as u64, xxh3: xxh3_64(&bytes) });
             let path = format!("{folder}/{name}");
+            manifest.files.push(DataFile::of(name, &bytes));
             writes.push(async move { self.put(&path, bytes).await });
         }
         futures_util::future::try_join_all(writes).await?;
@@ -211,14 +210,8 @@ impl CheckpointStore {
                 };
                 ReadError::Damaged(format!("`{}` {reason}", shown(&file.name)))
             })?;
-            let damaged = |reason: &str| ReadError::Damaged(format!("`{}` is damaged: {reason}", shown(&file.name)));
-            if bytes.len() as u64 != file.size {
-                return Err(damaged(&format!("{} bytes, should be {}", bytes.len(), file.size)));
-            }
-            if xxh3_64(&bytes) != file.xxh3 {
-                return Err(damaged("its checksum is wrong"));
-            }
-            entries.extend(decode_entries(&bytes).map_err(|error| damaged(error.message()))?);
+            let damaged = |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", shown(&file.name)));
+            entries.extend(file.entries(&bytes).map_err(damaged)?);
         }
         Ok(Some(Checkpoint { manifest, entries }))
     }

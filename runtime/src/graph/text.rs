@@ -323,16 +323,18 @@ pub fn duration_text(micros: i64) -> String {
 
 /// `2026-01-01T00:00:00Z`: microseconds since the epoch, with 0, 3 or 6 digits of a second's fraction.
 pub fn timestamp_text(micros: i64) -> String {
-    struct Text(i64);
-    impl Display for Text {
-        fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-            write_date(f, self.0.div_euclid(86_400_000_000))?;
-            f.write_str("T")?;
-            write_time(f, self.0.rem_euclid(86_400_000_000))?;
-            f.write_str("Z")
-        }
-    }
-    Text(micros).to_string()
+    let (days, time) = (micros.div_euclid(86_400_000_000), micros.rem_euclid(86_400_000_000));
+    format!("{}T{}Z", date_text(days), time_text(time))
+}
+
+/// `2026-01-01`: days since the epoch.
+pub fn date_text(days: i64) -> String {
+    std::fmt::from_fn(|f| write_date(f, days)).to_string()
+}
+
+/// `08:30:00`: microseconds since midnight, with 0, 3 or 6 digits of a second's fraction.
+pub fn time_text(micros: i64) -> String {
+    std::fmt::from_fn(|f| write_time(f, micros)).to_string()
 }
 
 fn write_time(f: &mut Formatter<'_>, micros: i64) -> fmt::Result {

@@ -44,9 +44,11 @@ impl MetricsServer {
                 if stopped.load(SeqCst) {
                     return;
                 }
-                // A client that is gone or slow is its own trouble.
-                if let Ok(client) = client {
-                    let _ = answer(client, &render);
+                match client {
+                    // A client that is gone or slow is its own trouble.
+                    Ok(client) => drop(answer(client, &render)),
+                    // No more files may be open, perhaps: that does not pass at once.
+                    Err(_) => std::thread::sleep(Duration::from_millis(100)),
                 }
             }
         });

@@ -96,7 +96,10 @@ impl RestoredOperator {
             // Whoever was first has stored the same.
             let _ = found.converted.set((schema.to_owned(), parts));
         }
-        Ok(found.converted.get().filter(|(converted, _)| converted == schema).map(|(_, parts)| parts))
+        match found.converted.get() {
+            Some((converted, parts)) if converted == schema => Ok(Some(parts)),
+            _ => Err(refused(&found.schema, schema, "it is taken in two forms at once")),
+        }
     }
 }
 

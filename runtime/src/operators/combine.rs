@@ -5,10 +5,10 @@
 
 use std::marker::PhantomData;
 
-use super::{OverChanges, OverRows, Ttl};
+use super::{Carried, OverChanges, OverRows, Ttl};
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
-use crate::record::{Change, Key};
+use crate::record::{ChangeKind, Key};
 use crate::state::{KeyedState, Place, State};
 use crate::time::Progress;
 use crate::value::EvalError;
@@ -41,8 +41,8 @@ impl Rule {
     }
 }
 
-/// How often each row stands.
-struct Counts<T, U, K, KeyOf, SideOf, Make> {
+/// How often each row stands. `I` says how rows come in, `E` how those of the result go out.
+pub struct Combine<T, U, K, KeyOf, SideOf, Make, I, E> {
     rule: Rule,
     key_of: KeyOf,
     side_of: SideOf,
@@ -50,10 +50,16 @@ struct Counts<T, U, K, KeyOf, SideOf, Make> {
     state: KeyedState<K, (U, (u64, u64))>,
     ttl: Ttl<K>,
     stray: u64,
-    row: PhantomData<fn(T)>,
+    carried: PhantomData<fn(T, I, E)>,
 }
 
-impl<T, U, K, KeyOf, SideOf, Make> Counts<T, U, K, KeyOf, SideOf, Make>
+/// Over streams, where rows never go: a stream.
+pub type CombineRows<T, U, K, KeyOf, SideOf, Make> = Combine<T, U, K, KeyOf, SideOf, Make, OverRows, OverRows>;
+
+/// Where rows go as well: a table. `I` is what comes in: [`OverRows`] or [`OverChanges`].
+pub type CombineTable<T, U, K, KeyOf, SideOf, Make, I> = Combine<T, U, K, KeyOf, SideOf, Make, I, OverChanges>;
+
+impl<T, U, K, KeyOf, SideOf, Make, E> Combine<T, U, K, KeyOf, SideOf, Make, OverRows, E>
 where
     U: Clone + State + Send + Sync + 'static,
     K: Key,
@@ -61,9 +67,43 @@ where
     SideOf: Fn(&T) -> bool,
     Make: Fn(T) -> U,
 {
-    fn new(rule: Rule, key_of: KeyOf, side_of: SideOf, make: Make) -> Self {
+    /// Over streams, rows by all their columns. `side_of` says whether a row is of the second side, `make` takes that away.
+    pub fn new(rule: Rule, key_of: KeyOf, side_of: SideOf, make: Make) -> Self {
+        Combine::of(rule, key_of, side_of, make)
+    }
+}
+
+impl<T, U, K, KeyOf, SideOf, Make, E> Combine<T, U, K, KeyOf, SideOf, Make, OverChanges, E>
+where
+    U: Clone + State + Send + Sync + 'static,
+    K: Key,
+    KeyOf: Fn(&T) -> Result<K, EvalError>,
+    SideOf: Fn(&T) -> bool,
+    Make: Fn(T) -> U,
+{
+    /// The same over tables.
+    pub fn over_changes(rule: Rule, key_of: KeyOf, side_of: SideOf, make: Make) -> Self {
+        Combine::of(rule, key_of, side_of, make)
+    }
+}
+
+impl<T, U, K, KeyOf, SideOf, Make, I, E> Combine<T, U, K, KeyOf, SideOf, Make, I, E>
+where
+    U: Clone + State + Send + Sync + 'static,
+    K: Key,
+    KeyOf: Fn(&T) -> Result<K, EvalError>,
+    SideOf: Fn(&T) -> bool,
+    Make: Fn(T) -> U,
+{
+    fn of(rule: Rule, key_of: KeyOf, side_of: SideOf, make: Make) -> Self {
         let state = KeyedState::new("counts");
-        Counts { rule, key_of, side_of, make, state, ttl: Ttl::default(), stray: 0, row: PhantomData }
+        Combine { rule, key_of, side_of, make, state, ttl: Ttl::default(), stray: 0, carried: PhantomData }
+    }
+
+    /// Forgets rows so many microseconds of the clock after they last came or went.
+    pub fn ttl(mut self, micros: i64) -> Self {
+        self.ttl = Ttl::after(micros);
+        self
     }
 
     /// Counts a row. Some: whether it is to be added to the result, or taken back.
@@ -104,110 +144,60 @@ where
     }
 }
 
-/// Over streams, where rows never go: a stream.
-pub struct CombineRows<T, U, K, KeyOf, SideOf, Make> {
-    counts: Counts<T, U, K, KeyOf, SideOf, Make>,
-}
+impl<T, U, K, KeyOf, SideOf, Make, I, E> Operator<I::Row<T>> for Combine<T, U, K, KeyOf, SideOf, Make, I, E>
+where
+    U: Clone + State + Send + Sync + 'static,
+    K: Key,
+    KeyOf: Fn(&T) -> Result<K, EvalError> + Send,
+    SideOf: Fn(&T) -> bool + Send,
+    Make: Fn(T) -> U + Send,
+    I: Carried,
+    E: Carried,
+{
+    type Out = E::Row<U>;
 
-/// Where rows go as well: a table. `I` is what comes in: [`OverRows`] or [`OverChanges`].
-pub struct CombineTable<T, U, K, KeyOf, SideOf, Make, I = OverRows> {
-    counts: Counts<T, U, K, KeyOf, SideOf, Make>,
-    input: PhantomData<I>,
-}
+    fn open(&mut self, context: &OperatorContext) {
+        self.state.open(context);
+        self.ttl.open(context);
+    }
 
-macro_rules! constructor {
-    ($name:ident $(<$input:ty>)?, $new:ident, $doc:literal $(, $field:ident)?) => {
-        impl<T, U, K, KeyOf, SideOf, Make> $name<T, U, K, KeyOf, SideOf, Make $(, $input)?>
-        where
-            U: Clone + State + Send + Sync + 'static,
-            K: Key,
-            KeyOf: Fn(&T) -> Result<K, EvalError>,
-            SideOf: Fn(&T) -> bool,
-            Make: Fn(T) -> U,
-        {
-            #[doc = $doc]
-            /// `side_of` says whether a row is of the second side, `make` takes that away.
-            pub fn $new(rule: Rule, key_of: KeyOf, side_of: SideOf, make: Make) -> Self {
-                $name { counts: Counts::new(rule, key_of, side_of, make) $(, $field: PhantomData)? }
-            }
-
-            /// Forgets rows so many microseconds of the clock after they last came or went.
-            pub fn ttl(mut self, micros: i64) -> Self {
-                self.counts.ttl = Ttl::after(micros);
-                self
-            }
+    #[inline]
+    fn process(&mut self, row: I::Row<T>, out: &mut impl Collector<E::Row<U>>) -> Result<(), Failure> {
+        let (adds, row) = I::open::<T>(row);
+        if let Some((adds, row)) = self.take(adds, row)? {
+            let kind = if adds { ChangeKind::Insert } else { ChangeKind::Delete };
+            out.emit(E::wrap::<U>(kind, row))?;
         }
-    };
+        Ok(())
+    }
+
+    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<E::Row<U>>) -> Result<(), Failure> {
+        self.ttl.advance(now, &mut self.state);
+        Ok(())
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        self.ttl.next()
+    }
+
+    fn finish(&mut self, _out: &mut impl Collector<E::Row<U>>) -> Result<(), Failure> {
+        self.state.clear();
+        self.ttl.clear();
+        Ok(())
+    }
+
+    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+        self.state.snapshot(&Progress::default(), snapshot);
+        self.ttl.snapshot(snapshot);
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        self.ttl.restore(state)?;
+        self.state.restore(state, &mut Progress::default(), |_, _, _| {})
+    }
+
+    fn report(&self, report: &mut OperatorReport) {
+        report.stray += self.stray;
+    }
 }
-constructor!(CombineRows, new, "Rows by all their columns.");
-constructor!(CombineTable<OverRows>, new, "Over streams.", input);
-constructor!(CombineTable<OverChanges>, over_changes, "Over tables.", input);
-
-macro_rules! operator {
-    ($name:ident $(<$input:ty>)?, |$row:ident: $row_ty:ty| $adds:expr, $inner:expr, $out:ty, |$result:ident| $emit:expr) => {
-        impl<T, U, K, KeyOf, SideOf, Make> Operator<$row_ty> for $name<T, U, K, KeyOf, SideOf, Make $(, $input)?>
-        where
-            U: Clone + State + Send + Sync + 'static,
-            K: Key,
-            KeyOf: Fn(&T) -> Result<K, EvalError> + Send,
-            SideOf: Fn(&T) -> bool + Send,
-            Make: Fn(T) -> U + Send,
-        {
-            type Out = $out;
-
-            fn open(&mut self, context: &OperatorContext) {
-                self.counts.state.open(context);
-                self.counts.ttl.open(context);
-            }
-
-            #[inline]
-            fn process(&mut self, $row: $row_ty, out: &mut impl Collector<$out>) -> Result<(), Failure> {
-                if let Some($result) = self.counts.take($adds, $inner)? {
-                    out.emit($emit)?;
-                }
-                Ok(())
-            }
-
-            fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<$out>) -> Result<(), Failure> {
-                let Counts { state, ttl, .. } = &mut self.counts;
-                ttl.advance(now, |slot, key| state.forget(slot, key));
-                Ok(())
-            }
-
-            fn next_processing_time(&self) -> Option<i64> {
-                self.counts.ttl.next()
-            }
-
-            fn finish(&mut self, _out: &mut impl Collector<$out>) -> Result<(), Failure> {
-                self.counts.state.clear();
-                self.counts.ttl.clear();
-                Ok(())
-            }
-
-            fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-                self.counts.state.snapshot(&Progress::default(), snapshot);
-                self.counts.ttl.snapshot(snapshot);
-                Ok(())
-            }
-
-            fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-                self.counts.ttl.restore(state)?;
-                self.counts.state.restore(state, &mut Progress::default(), |_, _, _| {})
-            }
-
-            fn report(&self, report: &mut OperatorReport) {
-                report.stray += self.counts.stray;
-            }
-        }
-    };
-}
-
-fn change<U>((adds, row): (bool, U)) -> Change<U> {
-    if adds { Change::insert(row) } else { Change::delete(row) }
-}
-
-operator!(CombineRows, |row: T| true, row, U, |result| result.1);
-operator!(CombineTable<OverRows>, |row: T| true, row, Change<U>, |result| change(result));
-operator!(CombineTable<OverChanges>, |change_of: Change<T>| change_of.kind.adds(), change_of.row, Change<U>, |result| change(
-    result
-));

@@ -209,8 +209,7 @@ where
     }
 
     fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<T>>) -> Result<(), Failure> {
-        let Rows { state, ttl, .. } = &mut self.rows;
-        ttl.advance(now, |slot, key| state.forget(slot, key));
+        self.rows.ttl.advance(now, &mut self.rows.state);
         Ok(())
     }
 

@@ -7,13 +7,14 @@
 use std::collections::BTreeMap;
 
 use super::Aggregation;
+use super::late::Late;
+use super::tables_by_time;
 use crate::error::JobError;
 use crate::operator::{
-    Collector, Discard, Failure, KeyGroupPart, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator,
-    Stage,
+    Collector, Discard, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
 };
 use crate::record::{Change, ChangeKind};
-use crate::state::{KeyHasher, KeyedTables, Place, State, StateReader, decode_entries, read};
+use crate::state::{KeyHasher, KeyedTables, Place, State};
 use crate::time::{Progress, TimeDomain, Watermark, WindowAssigner, WindowBounds};
 
 const STATE: &str = "early windows";
@@ -28,9 +29,7 @@ pub struct EarlyAggregate<A: Aggregation, W, L = Discard> {
     every: i64,
     domain: TimeDomain,
     allowed_lateness: i64,
-    late: L,
-    late_is_routed: bool,
-    late_rows: u64,
+    late: Late<L>,
     hasher: KeyHasher,
     /// By end and start.
     windows: BTreeMap<(i64, i64), KeyedTables<A::Key, Shown<A::Acc>>>,
@@ -46,9 +45,7 @@ impl<A: Aggregation, W: WindowAssigner> EarlyAggregate<A, W> {
             every: every.max(1),
             domain: TimeDomain::Event,
             allowed_lateness: 0,
-            late: Discard,
-            late_is_routed: false,
-            late_rows: 0,
+            late: Late::counted(),
             hasher: KeyHasher::default(),
             windows: BTreeMap::new(),
             progress: Progress::default(),
@@ -63,9 +60,7 @@ impl<A: Aggregation, W: WindowAssigner> EarlyAggregate<A, W> {
             every: self.every,
             domain: self.domain,
             allowed_lateness: self.allowed_lateness,
-            late,
-            late_is_routed: true,
-            late_rows: self.late_rows,
+            late: Late::to(late),
             hasher: self.hasher,
             windows: self.windows,
             progress: self.progress,
@@ -86,11 +81,6 @@ impl<A: Aggregation, W: WindowAssigner, L> EarlyAggregate<A, W, L> {
         self
     }
 
-    /// How many multiples of `every` have been passed at this watermark.
-    fn ticks(&self, watermark: i64) -> i64 {
-        watermark.saturating_add(1).div_euclid(self.every)
-    }
-
     fn advance(&mut self, to: Watermark, out: &mut impl Collector<Change<A::Out>>) -> Result<(), JobError>
     where
         A::Out: PartialEq,
@@ -98,20 +88,22 @@ impl<A: Aggregation, W: WindowAssigner, L> EarlyAggregate<A, W, L> {
         if to.0 <= self.progress.watermark() {
             return Ok(());
         }
-        let ticks = self.ticks(to.0);
-        let before: Vec<(i64, i64)> = (0..self.hasher.range().len() as u32)
-            .map(|table| self.progress.of_table(table))
-            .map(|before| (before, self.ticks(before)))
-            .collect();
+        // Mostly nothing is to be shown yet.
+        let passed = ticks(to.0, self.every);
+        let is_tick = passed > ticks(self.progress.watermark(), self.every);
         for ((end, start), tables) in &mut self.windows {
             let window = WindowBounds::new(*start, *end);
-            for (table, (before, ticks_before)) in before.iter().enumerate() {
-                let ends = window.last() <= to.0 && window.last() > *before;
-                let shows = ticks > *ticks_before && window.last() > *before;
-                if !ends && !shows {
+            if !is_tick && window.last() > to.0 {
+                break;
+            }
+            for table in 0..tables.tables() {
+                // After a restore the key group may have been further than the others.
+                let before = self.progress.of_table(table);
+                let shows = window.last() <= to.0 || passed > ticks(before, self.every);
+                if !shows || window.last() <= before {
                     continue;
                 }
-                for (key, shown) in tables.values_mut(table as u32, |(_, _, changed)| *changed) {
+                for (key, shown) in tables.values_mut(table, |(_, _, changed)| *changed) {
                     show(&self.aggregation, key, window, shown, out)?;
                 }
             }
@@ -130,6 +122,11 @@ impl<A: Aggregation, W: WindowAssigner, L> EarlyAggregate<A, W, L> {
         let entries = format!("map<{},{}>", A::Key::schema(), <Shown<A::Acc>>::schema());
         format!("{}{{watermark:int64,windows:list<((int64,int64),{entries})>}}", self.assigner.describe())
     }
+}
+
+/// How many multiples of `every` have been passed at this watermark.
+fn ticks(watermark: i64, every: i64) -> i64 {
+    watermark.saturating_add(1).div_euclid(every)
 }
 
 /// Shows what a group has now, in the place of what it showed before.
@@ -202,7 +199,6 @@ where
             }
         }
         if is_late {
-            self.late_rows += 1;
             self.late.push(row)?;
         }
         Ok(())
@@ -228,7 +224,7 @@ where
 
     fn next_processing_time(&self) -> Option<i64> {
         let first = self.windows.first_key_value().map(|((end, _), _)| *end).filter(|_| self.domain.is_processing())?;
-        let tick = self.ticks(self.progress.watermark()).saturating_add(1).saturating_mul(self.every);
+        let tick = ticks(self.progress.watermark(), self.every).saturating_add(1).saturating_mul(self.every);
         Some(first.min(tick))
     }
 
@@ -241,62 +237,25 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        let range = self.hasher.range();
-        let mut parts = Vec::new();
-        for table in 0..range.len() as u32 {
-            let watermark = self.progress.of_table(table);
-            let windows = self.windows.iter_mut().filter_map(|(window, tables)| Some((*window, tables.share(table)?)));
-            let windows: Vec<_> = windows.collect();
-            if watermark != i64::MIN || !windows.is_empty() {
-                parts.push(KeyGroupPart::new((range.start + table) as u16, move |out| {
-                    watermark.encode(out);
-                    (windows.len() as u64).encode(out);
-                    for (window, entries) in &windows {
-                        window.encode(out);
-                        entries.encode(out);
-                    }
-                }));
-            }
-        }
-        snapshot.keyed(STATE, self.schema(), parts);
+        let state = (STATE, self.schema());
+        tables_by_time::snapshot(state, &self.hasher, &self.progress, &mut self.windows, snapshot);
         Ok(())
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-        let range = self.hasher.range();
-        let mut watermarks = vec![i64::MIN; range.len()];
-        for (group, bytes) in state.keyed(STATE, &self.schema())? {
-            let mut input = StateReader::new(bytes);
-            let watermark = read::<i64>(&mut input)?;
-            if range.contains(*group) {
-                watermarks[(u32::from(*group) - range.start) as usize] = watermark;
-            }
-            for _ in 0..read::<u64>(&mut input)? {
-                let window = read::<(i64, i64)>(&mut input)?;
-                let tables = self.windows.entry(window).or_insert_with(|| KeyedTables::new(range));
-                decode_entries(&mut input, |key: A::Key, shown: Shown<A::Acc>| {
-                    if let Place::Vacant(place) = tables.place(self.hasher.slot(&key)?, &key) {
-                        place.insert(key, shown);
-                    }
-                    Ok(())
-                })?;
-            }
-        }
-        self.progress = Progress::restored(watermarks);
-        Ok(())
+        let of = (STATE, self.schema());
+        tables_by_time::restore(of, &mut self.hasher, &mut self.progress, &mut self.windows, state)
     }
 
     fn late(&self) -> Option<&dyn Stage<A::In>> {
-        self.late_is_routed.then_some(&self.late as &dyn Stage<A::In>)
+        self.late.stage()
     }
 
     fn late_mut(&mut self) -> Option<&mut dyn Stage<A::In>> {
-        self.late_is_routed.then_some(&mut self.late as &mut dyn Stage<A::In>)
+        self.late.stage_mut()
     }
 
     fn report(&self, report: &mut OperatorReport) {
-        if !self.late_is_routed {
-            report.late += self.late_rows;
-        }
+        self.late.report(report);
     }
 }

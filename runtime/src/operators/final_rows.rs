@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, Key};
-use crate::state::{KeyedState, Place, State, decode_from_slice};
+use crate::state::{KeyedState, Place, State, StateError, StateReader, decode_from_slice, encode_to_vec};
 use crate::time::{Progress, Watermark};
 use crate::value::EvalError;
 
@@ -86,29 +86,60 @@ where
 /// The rows of a table without a known key, at the end of the input.
 pub struct FinalBag<T, K, RouteOf> {
     route_of: RouteOf,
-    state: KeyedState<K, Vec<Standing>>,
+    state: KeyedState<K, Vec<Standing<T>>>,
     buffer: Vec<u8>,
+}
+
+/// A row, and how often it stands. Below zero: taken back before it was added.
+type Standing<T> = (Encoded<T>, i64);
+
+/// A row by its bytes. In a checkpoint it is the row, so that its type is compared, and converted, as everywhere.
+struct Encoded<T> {
+    bytes: Vec<u8>,
     row: PhantomData<fn() -> T>,
 }
 
-/// An encoded row, and how often it stands. Below zero: taken back before it was added.
-type Standing = (Vec<u8>, i64);
+impl<T> Encoded<T> {
+    fn new(bytes: Vec<u8>) -> Self {
+        Encoded { bytes, row: PhantomData }
+    }
+}
+
+impl<T> Clone for Encoded<T> {
+    fn clone(&self) -> Self {
+        Encoded::new(self.bytes.clone())
+    }
+}
+
+impl<T: State> State for Encoded<T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.bytes);
+    }
+
+    fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {
+        Ok(Encoded::new(encode_to_vec(&T::decode(input)?)))
+    }
+
+    fn schema() -> String {
+        T::schema()
+    }
+}
 
 impl<T, K, RouteOf> FinalBag<T, K, RouteOf>
 where
-    T: State,
+    T: State + 'static,
     K: Key,
     RouteOf: Fn(&T) -> Result<K, EvalError>,
 {
     /// Of the table whose changes come through an exchange by `route_of`, so that all changes of a row meet.
     pub fn new(route_of: RouteOf) -> Self {
-        FinalBag { route_of, state: KeyedState::new("rows"), buffer: Vec::new(), row: PhantomData }
+        FinalBag { route_of, state: KeyedState::new("rows"), buffer: Vec::new() }
     }
 }
 
 impl<T, K, RouteOf> Operator<Change<T>> for FinalBag<T, K, RouteOf>
 where
-    T: State,
+    T: State + 'static,
     K: Key,
     RouteOf: Fn(&T) -> Result<K, EvalError> + Send,
 {
@@ -127,8 +158,8 @@ where
         match self.state.place(slot, &key) {
             Place::Occupied(mut place) => {
                 let standing = place.value();
-                match standing.iter_mut().position(|(row, _)| *row == self.buffer) {
-                    None => standing.push((self.buffer.clone(), step)),
+                match standing.iter_mut().position(|(row, _)| row.bytes == self.buffer) {
+                    None => standing.push((Encoded::new(self.buffer.clone()), step)),
                     Some(index) => {
                         standing[index].1 += step;
                         if standing[index].1 == 0 {
@@ -141,7 +172,7 @@ where
                 }
             }
             Place::Vacant(place) => {
-                place.insert(key, vec![(self.buffer.clone(), step)]);
+                place.insert(key, vec![(Encoded::new(self.buffer.clone()), step)]);
             }
         }
         Ok(())
@@ -152,7 +183,7 @@ where
             for table in 0..self.state.tables().tables() {
                 for (row, count) in self.state.tables_mut().drain(table).flat_map(|entry| entry.value) {
                     for _ in 0..count {
-                        out.emit(decode_from_slice(&row).map_err(|error| JobError::new(error.to_string()))?)?;
+                        out.emit(decode_from_slice(&row.bytes).map_err(|error| JobError::new(error.to_string()))?)?;
                     }
                 }
             }

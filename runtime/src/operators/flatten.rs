@@ -1,7 +1,8 @@
 //! An operator whose output rows are lists: their elements are the rows.
 
+use super::around::around_operator;
 use crate::error::JobError;
-use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage};
+use crate::operator::{Collector, Failure, Operator};
 use crate::time::Watermark;
 use crate::value::EvalError;
 
@@ -47,9 +48,7 @@ impl<T, C: Collector<T>> Collector<Vec<T>> for Elements<'_, C> {
 impl<In, T, O: Operator<In, Out = Vec<T>>> Operator<In> for Flatten<O> {
     type Out = T;
 
-    fn open(&mut self, context: &OperatorContext) {
-        self.operator.open(context);
-    }
+    around_operator!(In);
 
     #[inline]
     fn process(&mut self, row: In, out: &mut impl Collector<T>) -> Result<(), Failure> {
@@ -70,31 +69,7 @@ impl<In, T, O: Operator<In, Out = Vec<T>>> Operator<In> for Flatten<O> {
         self.operator.on_processing_time(now, &mut Elements(out))
     }
 
-    fn next_processing_time(&self) -> Option<i64> {
-        self.operator.next_processing_time()
-    }
-
     fn finish(&mut self, out: &mut impl Collector<T>) -> Result<(), Failure> {
         self.operator.finish(&mut Elements(out))
-    }
-
-    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.operator.snapshot(snapshot)
-    }
-
-    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-        self.operator.restore(state)
-    }
-
-    fn late(&self) -> Option<&dyn Stage<In>> {
-        self.operator.late()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut dyn Stage<In>> {
-        self.operator.late_mut()
-    }
-
-    fn report(&self, report: &mut OperatorReport) {
-        self.operator.report(report);
     }
 }

@@ -6,8 +6,10 @@
 //!
 //! The watermark is held back by the width of the interval, so that the times of both rows of a pair are after it.
 
+use super::Joining;
+use super::late::Late;
+use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
-use super::{Joining, LeftLate};
 use crate::error::JobError;
 use crate::graph::{JoinKind, Side};
 use crate::operator::{
@@ -28,7 +30,7 @@ pub struct IntervalJoin<J: Joining, N = Discard> {
     /// When rows of a key are to be forgotten.
     due: DueQueue<J::Key>,
     progress: Progress,
-    late: LeftLate<N>,
+    late: Late<LeftOnly<N>>,
 }
 
 /// The rows of a key, by time: (time, whether it has had a partner, the row).
@@ -39,13 +41,13 @@ impl<J: Joining> IntervalJoin<J> {
     /// A join of this kind of rows whose right time less their left time lies between these, both included. Microseconds.
     pub fn new(kind: JoinKind, from: i64, to: i64, join: J) -> Self {
         let (state, due, progress) = (KeyedState::new("rows"), DueQueue::default(), Progress::default());
-        IntervalJoin { join, kind, from, to, state, due, progress, late: LeftLate::counted() }
+        IntervalJoin { join, kind, from, to, state, due, progress, late: Late::counted() }
     }
 
     /// Late left rows go to this stage.
     pub fn with_late<N: Stage<J::Left>>(self, stage: N) -> IntervalJoin<J, N> {
         let IntervalJoin { join, kind, from, to, state, due, progress, .. } = self;
-        IntervalJoin { join, kind, from, to, state, due, progress, late: LeftLate::to(stage) }
+        IntervalJoin { join, kind, from, to, state, due, progress, late: Late::to(LeftOnly(stage)) }
     }
 }
 
@@ -79,17 +81,19 @@ impl<J: Joining, N: Stage<J::Left>> IntervalJoin<J, N> {
         if time <= self.progress.of(slot) {
             return Ok(self.late.left(row)?);
         }
+        let due = self.left_due(time);
+        let mut place = self.state.place(slot, &key);
         let mut met = false;
-        if self.join.can_match(&key) {
+        if let Place::Occupied(place) = &mut place
+            && self.join.can_match(&key)
+        {
             let (from, to) = (time.saturating_add(self.from), time.saturating_add(self.to));
-            if let Place::Occupied(mut place) = self.state.place(slot, &key) {
-                for right in between(&mut place.value().1, from, to) {
-                    if matched(&self.join, &row, &right.2, out)? {
-                        met = true;
-                        right.1 = true;
-                        if let Some(pair) = self.join.both(&row, &right.2, WindowBounds::ALL) {
-                            out.emit(pair)?;
-                        }
+            for right in between(&mut place.value().1, from, to) {
+                if matched(&self.join, &row, &right.2, out)? {
+                    met = true;
+                    right.1 = true;
+                    if let Some(pair) = self.join.both(&row, &right.2, WindowBounds::ALL) {
+                        out.emit(pair)?;
                     }
                 }
             }
@@ -100,8 +104,8 @@ impl<J: Joining, N: Stage<J::Left>> IntervalJoin<J, N> {
             }
             return Ok(());
         }
-        self.due.push(self.left_due(time), slot, key.clone());
-        match self.state.place(slot, &key) {
+        self.due.push(due, slot, key.clone());
+        match place {
             Place::Occupied(mut place) => insert(&mut place.value().0, (time, met, row)),
             Place::Vacant(place) => {
                 place.insert(key, (vec![(time, met, row)], Vec::new()));
@@ -115,31 +119,33 @@ impl<J: Joining, N: Stage<J::Left>> IntervalJoin<J, N> {
         let key = self.join.right_key(&row)?;
         let slot = self.state.slot(&key)?;
         if time <= self.progress.of(slot) {
-            self.late.right();
+            self.late.count();
             return Ok(());
         }
+        let due = self.right_due(time);
+        let mut place = self.state.place(slot, &key);
         let mut met = false;
-        if self.join.can_match(&key) {
+        if let Place::Occupied(place) = &mut place
+            && self.join.can_match(&key)
+        {
             let (from, to) = (time.saturating_sub(self.to), time.saturating_sub(self.from));
-            if let Place::Occupied(mut place) = self.state.place(slot, &key) {
-                for left in between(&mut place.value().0, from, to) {
-                    // One that a semi join has given out is settled.
-                    if left.1 && self.kind == JoinKind::Semi || !matched(&self.join, &left.2, &row, out)? {
-                        continue;
-                    }
-                    (met, left.1) = (true, true);
-                    let given = match self.kind {
-                        JoinKind::Semi => self.join.left_only(&left.2, WindowBounds::ALL),
-                        _ => self.join.both(&left.2, &row, WindowBounds::ALL),
-                    };
-                    if let Some(given) = given {
-                        out.emit(given)?;
-                    }
+            for left in between(&mut place.value().0, from, to) {
+                // One that a semi join has given out is settled.
+                if left.1 && self.kind == JoinKind::Semi || !matched(&self.join, &left.2, &row, out)? {
+                    continue;
+                }
+                (met, left.1) = (true, true);
+                let given = match self.kind {
+                    JoinKind::Semi => self.join.left_only(&left.2, WindowBounds::ALL),
+                    _ => self.join.both(&left.2, &row, WindowBounds::ALL),
+                };
+                if let Some(given) = given {
+                    out.emit(given)?;
                 }
             }
         }
-        self.due.push(self.right_due(time), slot, key.clone());
-        match self.state.place(slot, &key) {
+        self.due.push(due, slot, key.clone());
+        match place {
             Place::Occupied(mut place) => insert(&mut place.value().1, (time, met, row)),
             Place::Vacant(place) => {
                 place.insert(key, (Vec::new(), vec![(time, met, row)]));
@@ -239,6 +245,6 @@ impl<J: Joining, N: Stage<J::Left>> Operator<Either<J::Left, J::Right>> for Inte
     }
 
     fn report(&self, report: &mut OperatorReport) {
-        report.late += self.late.count();
+        self.late.report(report);
     }
 }

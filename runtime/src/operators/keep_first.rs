@@ -109,8 +109,7 @@ where
     }
 
     fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<T>) -> Result<(), Failure> {
-        let state = &mut self.state;
-        self.ttl.advance(now, |slot, key| state.forget(slot, key));
+        self.ttl.advance(now, &mut self.state);
         Ok(())
     }
 

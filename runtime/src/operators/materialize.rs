@@ -30,6 +30,16 @@ where
     }
 }
 
+/// The last of the rows that are this one, bit by bit.
+fn position<T: State>(rows: &[T], row: &T) -> Option<usize> {
+    let (encoded, mut other) = (encode_to_vec(row), Vec::new());
+    rows.iter().rposition(|row| {
+        other.clear();
+        row.encode(&mut other);
+        other == encoded
+    })
+}
+
 impl<T, K, KeyOf> Operator<Change<T>> for Materialize<T, K, KeyOf>
 where
     T: Clone + State + Send + Sync + 'static,
@@ -64,8 +74,7 @@ where
             }
             (Place::Occupied(mut place), false) => {
                 let rows = place.value();
-                let bytes = encode_to_vec(&change.row);
-                let Some(index) = rows.iter().rposition(|row| encode_to_vec(row) == bytes) else {
+                let Some(index) = position(rows, &change.row) else {
                     self.stray += 1;
                     return Ok(());
                 };

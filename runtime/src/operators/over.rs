@@ -148,6 +148,7 @@ fn run<A: Analysis>(
 ) -> Result<(), JobError> {
     let Partition { rows, held, .. } = partition;
     let mut due = due.into_iter().peekable();
+    let mut peers = Vec::new();
     while let Some((time, row)) = due.next() {
         match frame {
             Frame::Ahead(count) => {
@@ -172,25 +173,22 @@ fn run<A: Analysis>(
             },
             Frame::All | Frame::Time(_) => {
                 // Rows of one time see each other.
-                let mut peers = vec![row];
-                while let Some((_, row)) = due.next_if(|(other, _)| *other == time) {
-                    peers.push(row);
-                }
-                let mut counted = Vec::with_capacity(peers.len());
-                for row in peers {
+                let mut next = Some(row);
+                while let Some(row) = next {
                     let added = match frame {
                         Frame::All => analysis.add(rows.total(time), &row),
                         _ => rows.push(analysis, time, &row),
                     };
                     match added {
-                        Ok(()) => counted.push(row),
+                        Ok(()) => peers.push(row),
                         Err(error) => out.reject(error)?,
                     }
+                    next = due.next_if(|(other, _)| *other == time).map(|(_, row)| row);
                 }
                 if let Frame::Time(length) = frame {
                     rows.keep_since(analysis, time.saturating_sub(length), out)?;
                 }
-                finish(analysis, rows, counted, out)?;
+                finish(analysis, rows, peers.drain(..), out)?;
             }
         }
     }

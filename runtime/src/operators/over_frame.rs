@@ -5,6 +5,8 @@
 //! row has to leave, `back` moves over. The order of rows is kept, and what is merged with what depends on nothing but the
 //! rows of the key, so that sums of floats are the same after a restore.
 
+use std::borrow::Cow;
+
 use super::over::Analysis;
 use crate::error::JobError;
 use crate::graph::Frame;
@@ -28,7 +30,7 @@ pub(super) struct FrameRows<Acc> {
 }
 
 /// What tells frames apart whose state means something else.
-pub(super) fn kind(frame: Frame) -> i64 {
+fn kind(frame: Frame) -> i64 {
     match frame {
         Frame::Running => 0,
         Frame::All => 1,
@@ -117,11 +119,11 @@ impl<Acc: Clone + Default> FrameRows<Acc> {
     }
 
     /// What the rows make together.
-    pub fn value<A: Analysis<Acc = Acc>>(&self, analysis: &A) -> Result<Acc, EvalError> {
-        let Some((_, older)) = self.front.last() else { return Ok(self.total.clone()) };
+    pub fn value<A: Analysis<Acc = Acc>>(&self, analysis: &A) -> Result<Cow<'_, Acc>, EvalError> {
+        let Some((_, older)) = self.front.last() else { return Ok(Cow::Borrowed(&self.total)) };
         let mut value = older.clone();
         analysis.merge(&mut value, &self.total)?;
-        Ok(value)
+        Ok(Cow::Owned(value))
     }
 }
 

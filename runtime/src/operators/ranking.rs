@@ -54,8 +54,8 @@ pub enum Moved<T> {
     Nothing,
     /// It shows at this place, and those at the end of the list went, in order.
     In { at: usize, out: Vec<T> },
-    /// It is gone from this place, and so many came to the end of the list.
-    Out { at: usize, row: T, came: usize },
+    /// It is gone, and so many came to the end of the list.
+    Out { row: T, came: usize },
     /// It was to be taken back and is not there.
     Stray,
 }
@@ -76,6 +76,11 @@ impl<S: Key, T: Clone + PartialEq + State> Ranking<S, T> {
         self.shown.len()
     }
 
+    /// How many of the rows that show come before all of this order, whatever happens to a row of it.
+    pub fn before(&self, order: &S) -> usize {
+        self.shown.partition_point(|(other, ..)| other < order)
+    }
+
     /// The row that shows at this place.
     pub fn row(&self, at: usize) -> Option<&T> {
         self.shown.get(at).map(|(_, _, row)| row)
@@ -84,7 +89,7 @@ impl<S: Key, T: Clone + PartialEq + State> Ranking<S, T> {
     /// The rank of the row at this place, from 1; rows that tie share it.
     pub fn rank(&self, at: usize, ties: bool) -> i64 {
         let better = match self.shown.get(at).filter(|_| ties) {
-            Some((order, ..)) => self.shown.partition_point(|(other, ..)| other < order),
+            Some((order, ..)) => self.before(order),
             None => at,
         };
         better as i64 + 1
@@ -140,7 +145,7 @@ impl<S: Key, T: Clone + PartialEq + State> Ranking<S, T> {
 
     /// Takes a row back.
     pub fn remove(&mut self, order: &S, row: &T, limit: Limit) -> Moved<T> {
-        let from = self.shown.partition_point(|(other, ..)| other < order);
+        let from = self.before(order);
         let equals = self.shown[from..].iter().take_while(|(other, ..)| other == order);
         if let Some(index) = equals.into_iter().position(|(_, _, other)| same(other, row)) {
             let (_, _, row) = self.shown.remove(from + index);
@@ -153,7 +158,7 @@ impl<S: Key, T: Clone + PartialEq + State> Ranking<S, T> {
                 let ((order, number), row) = first.remove_entry();
                 self.shown.push((order, number, row));
             }
-            return Moved::Out { at: from + index, row, came: self.shown.len() - before };
+            return Moved::Out { row, came: self.shown.len() - before };
         }
         let of_order = self.rest.range((order.clone(), i64::MIN)..=(order.clone(), i64::MAX));
         let found = of_order.into_iter().find(|(_, other)| same(*other, row)).map(|(place, _)| place.clone());
@@ -177,8 +182,9 @@ impl<S: Key, T: Clone + PartialEq + State> Ranking<S, T> {
 }
 
 /// Whether two rows are the same one. Floats that are not equal to themselves are the same if their bits are.
+#[allow(clippy::eq_op)] // a row with such a float is not equal to itself
 fn same<T: PartialEq + State>(a: &T, b: &T) -> bool {
-    a == b || encode_to_vec(a) == encode_to_vec(b)
+    a == b || (b != b && encode_to_vec(a) == encode_to_vec(b))
 }
 
 /// Descending order.

@@ -8,6 +8,7 @@
 //! makes it come out once more, with the new values and bounds; the output is append-only.
 
 use super::Aggregation;
+use super::late::Late;
 use super::sessions::{Session, Sessions};
 use super::window_aggregate::emit;
 use crate::error::JobError;
@@ -24,9 +25,7 @@ pub struct SessionAggregate<A: Aggregation, L = Discard> {
     gap: i64,
     domain: TimeDomain,
     allowed_lateness: i64,
-    late: L,
-    late_is_routed: bool,
-    late_rows: u64,
+    late: Late<L>,
     state: KeyedState<A::Key, Sessions<A::Acc>>,
     timers: DueQueue<A::Key>,
     progress: Progress,
@@ -40,9 +39,7 @@ impl<A: Aggregation> SessionAggregate<A> {
             gap: gap.max(1),
             domain: TimeDomain::Event,
             allowed_lateness: 0,
-            late: Discard,
-            late_is_routed: false,
-            late_rows: 0,
+            late: Late::counted(),
             state: KeyedState::new("sessions"),
             timers: DueQueue::default(),
             progress: Progress::default(),
@@ -56,9 +53,7 @@ impl<A: Aggregation> SessionAggregate<A> {
             gap: self.gap,
             domain: self.domain,
             allowed_lateness: self.allowed_lateness,
-            late,
-            late_is_routed: true,
-            late_rows: self.late_rows,
+            late: Late::to(late),
             state: self.state,
             timers: self.timers,
             progress: self.progress,
@@ -174,10 +169,7 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
                     return Ok(());
                 }
                 match join(&self.aggregation, sessions, &row, (start, end), watermark, self.allowed_lateness)? {
-                    Joined::Late => {
-                        self.late_rows += 1;
-                        self.late.push(row)?;
-                    }
+                    Joined::Late => self.late.push(row)?,
                     Joined::Session(index) => {
                         if let Some(session) = sessions.iter().nth(index).filter(|session| session.fired) {
                             emit(&self.aggregation, &key, session.bounds(), &session.acc, out)?;
@@ -193,7 +185,6 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
             Place::Vacant(place) => {
                 let last = end.saturating_sub(1);
                 if last.saturating_add(self.allowed_lateness) <= watermark {
-                    self.late_rows += 1;
                     return Ok(self.late.push(row)?);
                 }
                 let mut acc = A::Acc::default();
@@ -249,16 +240,14 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
     }
 
     fn late(&self) -> Option<&dyn Stage<A::In>> {
-        self.late_is_routed.then_some(&self.late as &dyn Stage<A::In>)
+        self.late.stage()
     }
 
     fn late_mut(&mut self) -> Option<&mut dyn Stage<A::In>> {
-        self.late_is_routed.then_some(&mut self.late as &mut dyn Stage<A::In>)
+        self.late.stage_mut()
     }
 
     fn report(&self, report: &mut OperatorReport) {
-        if !self.late_is_routed {
-            report.late += self.late_rows;
-        }
+        self.late.report(report);
     }
 }

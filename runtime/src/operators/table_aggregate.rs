@@ -1,12 +1,13 @@
 //! `aggregate by ..` without a window: a table with one row per group.
 //!
-//! State: key → (number of rows, accumulator). A group whose last row is taken back is gone (but for the one group of an aggregate without keys). A group whose row cannot be
-//! computed (a sum that overflows) has no row in the table for as long as that holds.
+//! State: key → (number of rows, accumulator). A group whose last row is taken back is gone (but for the one group of an
+//! aggregate without keys). A group whose row cannot be computed (a sum that overflows) has no row in the table for as long
+//! as that holds.
 
 use std::marker::PhantomData;
 
 use super::window_aggregate::emit;
-use super::{Aggregation, OverChanges, OverRows, Ttl};
+use super::{Aggregation, Carried, OverChanges, OverRows, Ttl};
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, ChangeKind};
@@ -177,95 +178,85 @@ impl<A: Aggregation> Groups<A> {
     }
 }
 
-macro_rules! over {
-    ($input:ty, |$row:ident: $row_ty:ty| $adds:expr, $inner:expr) => {
-        impl<A: Aggregation> Operator<$row_ty> for TableAggregate<A, $input>
-        where
-            A::Out: PartialEq,
-        {
-            type Out = Change<A::Out>;
+impl<A: Aggregation, I: Carried> Operator<I::Row<A::In>> for TableAggregate<A, I>
+where
+    A::Out: PartialEq,
+{
+    type Out = Change<A::Out>;
 
-            fn open(&mut self, context: &OperatorContext) {
-                self.groups.state.open(context);
-                self.groups.ttl.open(context);
-            }
+    fn open(&mut self, context: &OperatorContext) {
+        self.groups.state.open(context);
+        self.groups.ttl.open(context);
+    }
 
-            #[inline]
-            fn process(&mut self, $row: $row_ty, out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
-                self.groups.update_and_emit($adds, $inner, out)
-            }
+    #[inline]
+    fn process(&mut self, row: I::Row<A::In>, out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
+        let (adds, row) = I::open::<A::In>(row);
+        self.groups.update_and_emit(adds, &row, out)
+    }
 
-            fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
-                let Groups { state, ttl, .. } = &mut self.groups;
-                ttl.advance(now, |slot, key| state.forget(slot, key));
-                Ok(())
-            }
+    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
+        self.groups.ttl.advance(now, &mut self.groups.state);
+        Ok(())
+    }
 
-            fn next_processing_time(&self) -> Option<i64> {
-                self.groups.ttl.next()
-            }
+    fn next_processing_time(&self) -> Option<i64> {
+        self.groups.ttl.next()
+    }
 
-            fn finish(&mut self, _out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
-                self.groups.ttl.clear();
-                Ok(self.groups.finish(|_, _, _| Ok(()))?)
-            }
+    fn finish(&mut self, _out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
+        self.groups.ttl.clear();
+        Ok(self.groups.finish(|_, _, _| Ok(()))?)
+    }
 
-            fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-                self.groups.state.snapshot(&Progress::default(), snapshot);
-                self.groups.ttl.snapshot(snapshot);
-                Ok(())
-            }
+    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+        self.groups.state.snapshot(&Progress::default(), snapshot);
+        self.groups.ttl.snapshot(snapshot);
+        Ok(())
+    }
 
-            fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-                self.groups.ttl.restore(state)?;
-                self.groups.state.restore(state, &mut Progress::default(), |_, _, _| {})
-            }
+    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        self.groups.ttl.restore(state)?;
+        self.groups.state.restore(state, &mut Progress::default(), |_, _, _| {})
+    }
 
-            fn report(&self, report: &mut OperatorReport) {
-                report.stray += self.groups.stray;
-            }
-        }
-
-        impl<A: Aggregation> Operator<$row_ty> for FinalAggregate<A, $input> {
-            type Out = A::Out;
-
-            fn open(&mut self, context: &OperatorContext) {
-                self.groups.state.open(context);
-            }
-
-            #[inline]
-            fn process(&mut self, $row: $row_ty, _out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
-                self.groups.update($adds, $inner)
-            }
-
-            // Before the last watermark goes on: to what is behind, the rows are in time.
-            fn on_watermark(
-                &mut self,
-                watermark: Watermark,
-                out: &mut impl Collector<A::Out>,
-            ) -> Result<Option<Watermark>, Failure> {
-                if watermark == Watermark::MAX {
-                    self.groups.finish(|aggregation, key, acc| emit(aggregation, key, WindowBounds::ALL, acc, out))?;
-                }
-                // Rows come at the end and may be of any time: none is late.
-                Ok((watermark == Watermark::MAX).then_some(watermark))
-            }
-
-            fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-                self.groups.state.snapshot(&Progress::default(), snapshot);
-                Ok(())
-            }
-
-            fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-                self.groups.state.restore(state, &mut Progress::default(), |_, _, _| {})
-            }
-
-            fn report(&self, report: &mut OperatorReport) {
-                report.stray += self.groups.stray;
-            }
-        }
-    };
+    fn report(&self, report: &mut OperatorReport) {
+        report.stray += self.groups.stray;
+    }
 }
 
-over!(OverRows, |row: A::In| true, &row);
-over!(OverChanges, |change: Change<A::In>| change.kind.adds(), &change.row);
+impl<A: Aggregation, I: Carried> Operator<I::Row<A::In>> for FinalAggregate<A, I> {
+    type Out = A::Out;
+
+    fn open(&mut self, context: &OperatorContext) {
+        self.groups.state.open(context);
+    }
+
+    #[inline]
+    fn process(&mut self, row: I::Row<A::In>, _out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
+        let (adds, row) = I::open::<A::In>(row);
+        self.groups.update(adds, &row)
+    }
+
+    // Before the last watermark goes on: to what is behind, the rows are in time.
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<A::Out>) -> Result<Option<Watermark>, Failure> {
+        if watermark == Watermark::MAX {
+            self.groups.finish(|aggregation, key, acc| emit(aggregation, key, WindowBounds::ALL, acc, out))?;
+        }
+        // Rows come at the end and may be of any time: none is late.
+        Ok((watermark == Watermark::MAX).then_some(watermark))
+    }
+
+    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+        self.groups.state.snapshot(&Progress::default(), snapshot);
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        self.groups.state.restore(state, &mut Progress::default(), |_, _, _| {})
+    }
+
+    fn report(&self, report: &mut OperatorReport) {
+        report.stray += self.groups.stray;
+    }
+}

@@ -8,8 +8,10 @@
 
 use std::marker::PhantomData;
 
+use super::late::Late;
+use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
-use super::{Carried, Joining, LeftLate};
+use super::{Carried, Joining};
 use crate::error::JobError;
 use crate::graph::{JoinKind, Side};
 use crate::operator::{
@@ -27,7 +29,7 @@ pub struct TemporalJoin<J: Joining, R, N = Discard> {
     /// When keys have rows to join or versions to forget.
     due: DueQueue<J::Key>,
     progress: Progress,
-    late: LeftLate<N>,
+    late: Late<LeftOnly<N>>,
     carried: PhantomData<fn(R)>,
 }
 
@@ -38,13 +40,13 @@ impl<J: Joining, R: Carried> TemporalJoin<J, R> {
     /// A join of this kind: inner, or left.
     pub fn new(kind: JoinKind, join: J) -> Self {
         let (state, due, progress) = (KeyedState::new("rows"), DueQueue::default(), Progress::default());
-        TemporalJoin { join, kind, state, due, progress, late: LeftLate::counted(), carried: PhantomData }
+        TemporalJoin { join, kind, state, due, progress, late: Late::counted(), carried: PhantomData }
     }
 
     /// Late left rows go to this stage.
     pub fn with_late<N: Stage<J::Left>>(self, stage: N) -> TemporalJoin<J, R, N> {
         let TemporalJoin { join, kind, state, due, progress, carried, .. } = self;
-        TemporalJoin { join, kind, state, due, progress, late: LeftLate::to(stage), carried }
+        TemporalJoin { join, kind, state, due, progress, late: Late::to(LeftOnly(stage)), carried }
     }
 }
 
@@ -85,9 +87,11 @@ impl<J: Joining, R: Carried, N: Stage<J::Left>> TemporalJoin<J, R, N> {
         }
         let slot = self.state.slot(&key)?;
         if time <= self.progress.of(slot) {
-            self.late.right();
+            self.late.count();
         }
         let version = (time, kind.adds().then_some(row));
+        let is_gone = version.1.is_none();
+        // A version by itself is kept for rows to come; one that says that there is none is worth nothing.
         let forget = match self.state.place(slot, &key) {
             Place::Occupied(mut place) => {
                 let versions = &mut place.value().1;
@@ -96,11 +100,11 @@ impl<J: Joining, R: Carried, N: Stage<J::Left>> TemporalJoin<J, R, N> {
                     Some(same) if same.0 == time => *same = version,
                     _ => versions.insert(at, version),
                 }
-                versions.len() > 1
+                is_gone || versions.len() > 1
             }
             Place::Vacant(place) => {
                 place.insert(key.clone(), (Vec::new(), vec![version]));
-                false
+                is_gone
             }
         };
         if forget {
@@ -194,8 +198,10 @@ where
             for (time, _) in lefts {
                 due.push(*time, slot, key.clone());
             }
-            for (time, _) in versions.iter().skip(1) {
-                due.push(*time, slot, key.clone());
+            for (index, (time, version)) in versions.iter().enumerate() {
+                if index > 0 || version.is_none() {
+                    due.push(*time, slot, key.clone());
+                }
             }
         })
     }
@@ -209,6 +215,6 @@ where
     }
 
     fn report(&self, report: &mut OperatorReport) {
-        report.late += self.late.count();
+        self.late.report(report);
     }
 }

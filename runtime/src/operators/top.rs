@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use super::ranking::{Limit, Moved, Ranking};
-use super::{OverChanges, OverRows, Ttl};
+use super::{Carried, OverChanges, OverRows, Ttl};
 use crate::error::JobError;
 use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
 use crate::record::{Change, ChangeKind, Key};
@@ -104,25 +104,15 @@ where
             return Ok(());
         }
         self.ttl.touch(slot, &key);
-        // A row that comes among ties may change the ranks of any row behind it.
-        let before = if self.ranked && limit.ties { made(ranking, 0, limit, make) } else { Vec::new() };
+        // A row may change the ranks of all from its place on.
+        let from = ranking.before(&order);
+        let before = if self.ranked { made(ranking, from, limit, make) } else { Vec::new() };
         let moved = if adds { ranking.add(order, row, limit) } else { ranking.remove(&order, &row, limit) };
-        match &moved {
+        match moved {
             Moved::Nothing => {}
             Moved::Stray => self.stray += 1,
-            _ if !self.ranked => tell_rows(ranking, moved, limit, make, out)?,
-            _ if limit.ties => tell_difference(before, made(ranking, 0, limit, make), out)?,
-            Moved::In { at, out: went } => {
-                let rows = ranking.rows().skip(at + 1).chain(went).enumerate();
-                let before = rows.map(|(index, row)| make(row, (at + index) as i64 + 1)).collect();
-                tell_difference(before, made(ranking, *at, limit, make), out)?;
-            }
-            Moved::Out { at, row, came } => {
-                let stayed = ranking.rows().take(ranking.len() - came).skip(*at);
-                let rows = std::iter::once(row).chain(stayed).enumerate();
-                let before = rows.map(|(index, row)| make(row, (at + index) as i64 + 1)).collect();
-                tell_difference(before, made(ranking, *at, limit, make), out)?;
-            }
+            _ if self.ranked => tell_difference(before, made(ranking, from, limit, make), out)?,
+            moved => tell_rows(ranking, moved, limit, make, out)?,
         }
         if ranking.is_empty() {
             place.remove();
@@ -152,7 +142,7 @@ fn tell_rows<S: Key, T: Clone + PartialEq + State, U>(
 ) -> Result<(), JobError> {
     let (went, came): (Vec<T>, std::ops::Range<usize>) = match moved {
         Moved::In { at, out } => (out, at..at + 1),
-        Moved::Out { row, came, .. } => (vec![row], ranking.len() - came..ranking.len()),
+        Moved::Out { row, came } => (vec![row], ranking.len() - came..ranking.len()),
         Moved::Nothing | Moved::Stray => return Ok(()),
     };
     let update = limit.count == 1 && went.len() == 1 && came.len() == 1;
@@ -185,63 +175,57 @@ fn tell_difference<U: PartialEq>(before: Vec<U>, after: Vec<U>, out: &mut impl C
     after.try_for_each(|after| out.emit(Change::insert(after)))
 }
 
-macro_rules! over {
-    ($input:ty, |$row:ident: $row_ty:ty| $adds:expr, $inner:expr) => {
-        impl<T, U, K, S, KeyOf, OrderOf, Make> Operator<$row_ty> for TopTable<T, U, K, S, KeyOf, OrderOf, Make, $input>
-        where
-            T: Clone + PartialEq + State + Send + Sync + 'static,
-            U: PartialEq,
-            K: Key,
-            S: Key,
-            KeyOf: Fn(&T) -> Result<K, EvalError> + Send,
-            OrderOf: Fn(&T) -> Result<S, EvalError> + Send,
-            Make: Fn(&T, i64) -> U + Send,
-        {
-            type Out = Change<U>;
+impl<T, U, K, S, KeyOf, OrderOf, Make, I> Operator<I::Row<T>> for TopTable<T, U, K, S, KeyOf, OrderOf, Make, I>
+where
+    T: Clone + PartialEq + State + Send + Sync + 'static,
+    U: PartialEq,
+    K: Key,
+    S: Key,
+    KeyOf: Fn(&T) -> Result<K, EvalError> + Send,
+    OrderOf: Fn(&T) -> Result<S, EvalError> + Send,
+    Make: Fn(&T, i64) -> U + Send,
+    I: Carried,
+{
+    type Out = Change<U>;
 
-            fn open(&mut self, context: &OperatorContext) {
-                self.state.open(context);
-                self.ttl.open(context);
-            }
+    fn open(&mut self, context: &OperatorContext) {
+        self.state.open(context);
+        self.ttl.open(context);
+    }
 
-            #[inline]
-            fn process(&mut self, $row: $row_ty, out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
-                self.take($adds, $inner, out)
-            }
+    #[inline]
+    fn process(&mut self, row: I::Row<T>, out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
+        let (adds, row) = I::open::<T>(row);
+        self.take(adds, row, out)
+    }
 
-            fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
-                let state = &mut self.state;
-                self.ttl.advance(now, |slot, key| state.forget(slot, key));
-                Ok(())
-            }
+    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
+        self.ttl.advance(now, &mut self.state);
+        Ok(())
+    }
 
-            fn next_processing_time(&self) -> Option<i64> {
-                self.ttl.next()
-            }
+    fn next_processing_time(&self) -> Option<i64> {
+        self.ttl.next()
+    }
 
-            fn finish(&mut self, _out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
-                self.state.clear();
-                self.ttl.clear();
-                Ok(())
-            }
+    fn finish(&mut self, _out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
+        self.state.clear();
+        self.ttl.clear();
+        Ok(())
+    }
 
-            fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-                self.state.snapshot(&Progress::default(), snapshot);
-                self.ttl.snapshot(snapshot);
-                Ok(())
-            }
+    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+        self.state.snapshot(&Progress::default(), snapshot);
+        self.ttl.snapshot(snapshot);
+        Ok(())
+    }
 
-            fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-                self.ttl.restore(state)?;
-                self.state.restore(state, &mut Progress::default(), |_, _, _| {})
-            }
+    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
+        self.ttl.restore(state)?;
+        self.state.restore(state, &mut Progress::default(), |_, _, _| {})
+    }
 
-            fn report(&self, report: &mut OperatorReport) {
-                report.stray += self.stray;
-            }
-        }
-    };
+    fn report(&self, report: &mut OperatorReport) {
+        report.stray += self.stray;
+    }
 }
-
-over!(OverRows, |row: T| true, row);
-over!(OverChanges, |change: Change<T>| change.kind.adds(), change.row);

@@ -6,7 +6,7 @@
 use crate::error::JobError;
 use crate::operator::{OperatorContext, OperatorSnapshot, RestoredOperator};
 use crate::record::Key;
-use crate::state::{KeyedState, Place, Slot};
+use crate::state::{KeyedState, Place, Slot, State};
 use crate::time::{DueQueue, Progress};
 
 /// When keys were last touched, and which are to be forgotten.
@@ -57,8 +57,11 @@ impl<K: Key> Ttl<K> {
         }
     }
 
-    /// The clock goes on: calls `forget` with every key that is to be forgotten.
-    pub fn advance(&mut self, now: i64, mut forget: impl FnMut(Slot, &K)) {
+    /// The clock goes on: the state forgets every key whose time has come.
+    pub fn advance<V>(&mut self, now: i64, state: &mut KeyedState<K, V>)
+    where
+        V: Clone + State + Send + Sync + 'static,
+    {
         self.now = self.now.max(now);
         let Some(micros) = self.micros else { return };
         while let Some((_, slot, key)) = self.due.pop(self.now) {
@@ -66,7 +69,7 @@ impl<K: Key> Ttl<K> {
             let due = place.value().saturating_add(micros);
             if due <= self.now {
                 place.remove();
-                forget(slot, &key);
+                state.forget(slot, &key);
             } else {
                 self.due.push(due, slot, key);
             }

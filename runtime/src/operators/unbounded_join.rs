@@ -13,9 +13,11 @@ use std::marker::PhantomData;
 use super::{Carried, Joining, Ttl};
 use crate::error::JobError;
 use crate::graph::{JoinKind, Side};
-use crate::operator::{Collector, Either, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
+use crate::operator::{
+    Collector, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator,
+};
 use crate::record::ChangeKind;
-use crate::state::{KeyedState, Place, State, StateError, StateReader, hash_bytes};
+use crate::state::{KeyedState, Place, State, StateError, StateReader, encode_to_vec, hash_bytes};
 use crate::time::{Progress, WindowBounds};
 
 /// Joins all rows of both sides. `L` and `R` say how their rows travel, `E` how the output does: as rows only where nothing
@@ -26,6 +28,7 @@ pub struct UnboundedJoin<J: Joining, L, R, E> {
     state: KeyedState<J::Key, Rows<J::Left, J::Right>>,
     scratch: Vec<u8>,
     ttl: Ttl<J::Key>,
+    stray: u64,
     carried: PhantomData<fn(L, R, E)>,
 }
 
@@ -70,6 +73,7 @@ where
             state: KeyedState::new("rows"),
             scratch: Vec::new(),
             ttl: Ttl::default(),
+            stray: 0,
             carried: PhantomData,
         }
     }
@@ -81,15 +85,10 @@ where
     }
 
     fn left(&mut self, adds: bool, row: J::Left, out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
-        let UnboundedJoin { join, kind, state, scratch, ttl, .. } = self;
+        let UnboundedJoin { join, kind, state, scratch, ttl, stray, .. } = self;
         let key = join.left_key(&row)?;
         if !join.can_match(&key) {
-            return alone::<E, _>(
-                adds && kind.keeps(Side::Left),
-                !adds && kind.keeps(Side::Left),
-                || left_alone(join, &row),
-                out,
-            );
+            return Ok(give_if::<E, _>(kind.keeps(Side::Left), sign(adds), || left_alone(join, &row), out)?);
         }
         let slot = state.slot(&key)?;
         ttl.touch(slot, &key);
@@ -101,15 +100,13 @@ where
         };
         let print = if L::APPEND { 0 } else { print(&row, scratch) };
         if !adds {
-            let Some(index) = find(lefts, &row, print, scratch) else { return Ok(()) };
+            let Some(index) = find(lefts, print, scratch) else {
+                *stray += 1;
+                return Ok(());
+            };
             let gone = lefts.swap_remove(index);
-            if gone.partners == 0 {
-                if kind.keeps(Side::Left) {
-                    give::<E, _>(ChangeKind::Delete, left_alone(join, &row), out)?;
-                }
-            } else if *kind == JoinKind::Semi {
-                give::<E, _>(ChangeKind::Delete, left_alone(join, &row), out)?;
-            }
+            let was_shown = if gone.partners == 0 { kind.keeps(Side::Left) } else { *kind == JoinKind::Semi };
+            give_if::<E, _>(was_shown, ChangeKind::Delete, || left_alone(join, &row), out)?;
             for right in rights.iter_mut() {
                 if !matched(join, &row, &right.row, out)? {
                     continue;
@@ -140,9 +137,8 @@ where
             right.partners += 1;
             give::<E, _>(ChangeKind::Insert, join.both(&row, &right.row, WindowBounds::ALL), out)?;
         }
-        if (partners == 0 && kind.keeps(Side::Left)) || (partners > 0 && *kind == JoinKind::Semi) {
-            give::<E, _>(ChangeKind::Insert, left_alone(join, &row), out)?;
-        }
+        let is_shown = if partners == 0 { kind.keeps(Side::Left) } else { *kind == JoinKind::Semi };
+        give_if::<E, _>(is_shown, ChangeKind::Insert, || left_alone(join, &row), out)?;
         // What has found a partner that stays, and is itself never taken back, is settled.
         let settled = !kind.pairs() && partners > 0 && L::APPEND && R::APPEND;
         if !settled {
@@ -158,11 +154,10 @@ where
     }
 
     fn right(&mut self, adds: bool, row: J::Right, out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
-        let UnboundedJoin { join, kind, state, scratch, ttl, .. } = self;
+        let UnboundedJoin { join, kind, state, scratch, ttl, stray, .. } = self;
         let key = join.right_key(&row)?;
         if !join.can_match(&key) {
-            let keeps = kind.keeps(Side::Right);
-            return alone::<E, _>(adds && keeps, !adds && keeps, || right_alone(join, &row), out);
+            return Ok(give_if::<E, _>(kind.keeps(Side::Right), sign(adds), || right_alone(join, &row), out)?);
         }
         let slot = state.slot(&key)?;
         ttl.touch(slot, &key);
@@ -174,7 +169,10 @@ where
         };
         let print = if R::APPEND { 0 } else { print(&row, scratch) };
         if !adds {
-            let Some(index) = find(rights, &row, print, scratch) else { return Ok(()) };
+            let Some(index) = find(rights, print, scratch) else {
+                *stray += 1;
+                return Ok(());
+            };
             let gone = rights.swap_remove(index);
             if gone.partners == 0 && kind.keeps(Side::Right) {
                 give::<E, _>(ChangeKind::Delete, right_alone(join, &row), out)?;
@@ -254,19 +252,20 @@ fn give<E: Carried, T>(kind: ChangeKind, row: Option<T>, out: &mut impl Collecto
     }
 }
 
-/// A row that can have no partner.
-fn alone<E: Carried, T>(
-    insert: bool,
-    delete: bool,
+/// The same, made only if it is asked for.
+#[inline]
+fn give_if<E: Carried, T>(
+    asked: bool,
+    kind: ChangeKind,
     row: impl FnOnce() -> Option<T>,
     out: &mut impl Collector<E::Row<T>>,
-) -> Result<(), Failure> {
-    match (insert, delete) {
-        (true, _) => give::<E, T>(ChangeKind::Insert, row(), out)?,
-        (_, true) => give::<E, T>(ChangeKind::Delete, row(), out)?,
-        _ => {}
-    }
-    Ok(())
+) -> Result<(), JobError> {
+    if asked { give::<E, T>(kind, row(), out) } else { Ok(()) }
+}
+
+/// A row that goes through as it came.
+fn sign(adds: bool) -> ChangeKind {
+    if adds { ChangeKind::Insert } else { ChangeKind::Delete }
 }
 
 /// Whether two rows of one key are partners. A pair whose condition has no value is none, and reported.
@@ -286,24 +285,16 @@ pub(super) fn matched<J: Joining, T>(
     }
 }
 
+/// Leaves the row in `scratch`, encoded, and gives its hash.
 fn print<T: State>(row: &T, scratch: &mut Vec<u8>) -> u64 {
     scratch.clear();
     row.encode(scratch);
     hash_bytes(scratch)
 }
 
-/// A row of this content. `scratch` holds the row, encoded.
-fn find<T: State>(rows: &[Standing<T>], row: &T, print: u64, scratch: &mut Vec<u8>) -> Option<usize> {
-    let mut other = Vec::new();
-    scratch.clear();
-    row.encode(scratch);
-    rows.iter().position(|standing| {
-        standing.print == print && {
-            other.clear();
-            standing.row.encode(&mut other);
-            other == *scratch
-        }
-    })
+/// The row that is this when it is encoded, with its hash.
+fn find<T: State>(rows: &[Standing<T>], print: u64, encoded: &[u8]) -> Option<usize> {
+    rows.iter().position(|standing| standing.print == print && encode_to_vec(&standing.row) == encoded)
 }
 
 impl<J, L, R, E> Operator<Either<L::Row<J::Left>, R::Row<J::Right>>> for UnboundedJoin<J, L, R, E>
@@ -339,12 +330,7 @@ where
     }
 
     fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
-        let state = &mut self.state;
-        self.ttl.advance(now, |slot, key| {
-            if let Place::Occupied(place) = state.place(slot, key) {
-                place.remove();
-            }
-        });
+        self.ttl.advance(now, &mut self.state);
         Ok(())
     }
 
@@ -375,5 +361,9 @@ where
             }
         })?;
         self.ttl.restore(state)
+    }
+
+    fn report(&self, report: &mut OperatorReport) {
+        report.stray += self.stray;
     }
 }

@@ -1,7 +1,8 @@
 //! A table without the old rows of its updates, for those who find them by the key.
 
+use super::around::around_operator;
 use crate::error::JobError;
-use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage};
+use crate::operator::{Collector, Failure, Operator};
 use crate::record::{Change, ChangeKind};
 use crate::time::Watermark;
 use crate::value::EvalError;
@@ -34,9 +35,7 @@ impl<T, C: Collector<Change<T>>> Collector<Change<T>> for NewRows<'_, C> {
 impl<In, T, O: Operator<In, Out = Change<T>>> Operator<In> for Upserts<O> {
     type Out = Change<T>;
 
-    fn open(&mut self, context: &OperatorContext) {
-        self.operator.open(context);
-    }
+    around_operator!(In);
 
     #[inline]
     fn process(&mut self, row: In, out: &mut impl Collector<Change<T>>) -> Result<(), Failure> {
@@ -55,31 +54,7 @@ impl<In, T, O: Operator<In, Out = Change<T>>> Operator<In> for Upserts<O> {
         self.operator.on_processing_time(now, &mut NewRows(out))
     }
 
-    fn next_processing_time(&self) -> Option<i64> {
-        self.operator.next_processing_time()
-    }
-
     fn finish(&mut self, out: &mut impl Collector<Change<T>>) -> Result<(), Failure> {
         self.operator.finish(&mut NewRows(out))
-    }
-
-    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.operator.snapshot(snapshot)
-    }
-
-    fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-        self.operator.restore(state)
-    }
-
-    fn late(&self) -> Option<&dyn Stage<In>> {
-        self.operator.late()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut dyn Stage<In>> {
-        self.operator.late_mut()
-    }
-
-    fn report(&self, report: &mut OperatorReport) {
-        self.operator.report(report);
     }
 }

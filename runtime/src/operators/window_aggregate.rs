@@ -11,12 +11,13 @@
 use std::collections::BTreeMap;
 
 use super::Aggregation;
+use super::late::Late;
+use super::tables_by_time;
 use crate::error::JobError;
 use crate::operator::{
-    Collector, Discard, Failure, KeyGroupPart, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator,
-    Stage,
+    Collector, Discard, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
 };
-use crate::state::{KeyHasher, KeyedTables, Place, Slot, State, StateReader, decode_entries, read};
+use crate::state::{KeyHasher, KeyedTables, Place, Slot, State};
 use crate::time::{Progress, TimeDomain, Watermark, WindowAssigner, WindowBounds};
 
 const STATE: &str = "windows";
@@ -27,9 +28,7 @@ pub struct WindowAggregate<A: Aggregation, W, L = Discard> {
     assigner: W,
     domain: TimeDomain,
     allowed_lateness: i64,
-    late: L,
-    late_is_routed: bool,
-    late_rows: u64,
+    late: Late<L>,
     hasher: KeyHasher,
     panes: BTreeMap<i64, KeyedTables<A::Key, A::Acc>>,
     current: Pane,
@@ -59,9 +58,7 @@ impl<A: Aggregation, W: WindowAssigner> WindowAggregate<A, W> {
             assigner,
             domain: TimeDomain::Event,
             allowed_lateness: 0,
-            late: Discard,
-            late_is_routed: false,
-            late_rows: 0,
+            late: Late::counted(),
             hasher,
             panes: BTreeMap::new(),
             current: Pane { bounds: WindowBounds::new(0, 0), expires: None, first_over: i64::MAX },
@@ -78,9 +75,7 @@ impl<A: Aggregation, W: WindowAssigner> WindowAggregate<A, W> {
             assigner: self.assigner,
             domain: self.domain,
             allowed_lateness: self.allowed_lateness,
-            late,
-            late_is_routed: true,
-            late_rows: self.late_rows,
+            late: Late::to(late),
             hasher: self.hasher,
             panes: self.panes,
             current: self.current,
@@ -273,7 +268,6 @@ impl<A: Aggregation, W: WindowAssigner, L: Stage<A::In>> Operator<A::In> for Win
         }
         let Some(expires) = self.current.expires else { return Ok(()) };
         if expires <= watermark {
-            self.late_rows += 1;
             return Ok(self.late.push(row)?);
         }
         let again = (self.current.first_over <= watermark && self.allowed_lateness > 0).then(|| key.clone());
@@ -326,64 +320,28 @@ impl<A: Aggregation, W: WindowAssigner, L: Stage<A::In>> Operator<A::In> for Win
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        let range = self.hasher.range();
-        let mut parts = Vec::new();
-        for table in 0..range.len() as u32 {
-            let watermark = self.progress.of_table(table);
-            let panes = self.panes.iter_mut().filter_map(|(pane, tables)| Some((*pane, tables.share(table)?)));
-            let panes: Vec<_> = panes.collect();
-            if watermark != i64::MIN || !panes.is_empty() {
-                parts.push(KeyGroupPart::new((range.start + table) as u16, move |out| {
-                    watermark.encode(out);
-                    (panes.len() as u64).encode(out);
-                    for (pane, entries) in &panes {
-                        pane.encode(out);
-                        entries.encode(out);
-                    }
-                }));
-            }
-        }
-        snapshot.keyed(STATE, self.schema(), parts);
+        let state = (STATE, self.schema());
+        tables_by_time::snapshot(state, &self.hasher, &self.progress, &mut self.panes, snapshot);
         Ok(())
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-        let range = self.hasher.range();
-        let mut watermarks = vec![i64::MIN; range.len()];
-        for (group, bytes) in state.keyed(STATE, &self.schema())? {
-            let mut input = StateReader::new(bytes);
-            let watermark = read::<i64>(&mut input)?;
-            if range.contains(*group) {
-                watermarks[(u32::from(*group) - range.start) as usize] = watermark;
-            }
-            for _ in 0..read::<u64>(&mut input)? {
-                let pane = read::<i64>(&mut input)?;
-                let tables = self.panes.entry(pane).or_insert_with(|| KeyedTables::new(range));
-                decode_entries(&mut input, |key: A::Key, acc: A::Acc| {
-                    if let Place::Vacant(place) = tables.place(self.hasher.slot(&key)?, &key) {
-                        place.insert(key, acc);
-                    }
-                    Ok(())
-                })?;
-            }
-        }
-        self.progress = Progress::restored(watermarks);
+        let of = (STATE, self.schema());
+        tables_by_time::restore(of, &mut self.hasher, &mut self.progress, &mut self.panes, state)?;
         self.fired = self.progress.watermark().saturating_add(1);
         self.due = self.next_window().map_or(i64::MAX, WindowBounds::last);
         Ok(())
     }
 
     fn late(&self) -> Option<&dyn Stage<A::In>> {
-        self.late_is_routed.then_some(&self.late as &dyn Stage<A::In>)
+        self.late.stage()
     }
 
     fn late_mut(&mut self) -> Option<&mut dyn Stage<A::In>> {
-        self.late_is_routed.then_some(&mut self.late as &mut dyn Stage<A::In>)
+        self.late.stage_mut()
     }
 
     fn report(&self, report: &mut OperatorReport) {
-        if !self.late_is_routed {
-            report.late += self.late_rows;
-        }
+        self.late.report(report);
     }
 }

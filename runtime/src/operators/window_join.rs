@@ -8,8 +8,10 @@
 
 use std::collections::BTreeSet;
 
+use super::Joining;
+use super::late::Late;
+use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
-use super::{Joining, LeftLate};
 use crate::error::JobError;
 use crate::graph::{JoinKind, Side};
 use crate::operator::{
@@ -25,10 +27,10 @@ pub struct WindowJoin<J: Joining, W, N = Discard> {
     windows: W,
     lateness: i64,
     state: KeyedState<J::Key, Rows<J::Left, J::Right>>,
-    /// The last moments of windows that have rows of a key (true), and when rows are to be forgotten (false).
-    due: DueQueue<(bool, J::Key)>,
+    /// The last moments of windows that have rows of a key, with their start; without, when rows are to be forgotten.
+    due: DueQueue<(Option<i64>, J::Key)>,
     progress: Progress,
-    late: LeftLate<N>,
+    late: Late<LeftOnly<N>>,
 }
 
 /// The rows of a key, by time.
@@ -38,13 +40,13 @@ impl<J: Joining, W: WindowAssigner> WindowJoin<J, W> {
     /// A join of this kind in these windows.
     pub fn new(kind: JoinKind, windows: W, join: J) -> Self {
         let (state, due, progress) = (KeyedState::new("rows"), DueQueue::default(), Progress::default());
-        WindowJoin { join, kind, windows, lateness: 0, state, due, progress, late: LeftLate::counted() }
+        WindowJoin { join, kind, windows, lateness: 0, state, due, progress, late: Late::counted() }
     }
 
     /// Late left rows go to this stage.
     pub fn with_late<N: Stage<J::Left>>(self, stage: N) -> WindowJoin<J, W, N> {
         let WindowJoin { join, kind, windows, lateness, state, due, progress, .. } = self;
-        WindowJoin { join, kind, windows, lateness, state, due, progress, late: LeftLate::to(stage) }
+        WindowJoin { join, kind, windows, lateness, state, due, progress, late: Late::to(LeftOnly(stage)) }
     }
 }
 
@@ -100,16 +102,20 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> WindowJoin<J, W, N> {
         let mut over = Vec::new();
         let mut first = false;
         for window in windows_of(&self.windows, time) {
+            if window.last().saturating_add(self.lateness) <= watermark {
+                // It takes no more rows, and some that it had may be forgotten.
+                continue;
+            }
             // One timer for each window of a key.
             first = in_window(lefts, window).is_empty() && in_window(rights, window).is_empty();
             if window.last() <= watermark {
                 over.push(window);
             } else if first {
-                self.due.push(window.last(), slot, (true, key.clone()));
+                self.due.push(window.last(), slot, (Some(window.start.0), key.clone()));
             }
         }
         if self.lateness > 0 && first {
-            self.due.push(forget, slot, (false, key.clone()));
+            self.due.push(forget, slot, (None, key.clone()));
         }
         Some(over)
     }
@@ -134,7 +140,7 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> WindowJoin<J, W, N> {
         let key = self.join.right_key(&row)?;
         let slot = self.state.slot(&key)?;
         let Some(over) = self.place_in_time(time, slot, &key) else {
-            self.late.right();
+            self.late.count();
             return Ok(());
         };
         let Place::Occupied(mut place) = self.state.place(slot, &key) else { return Ok(()) };
@@ -165,25 +171,14 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> WindowJoin<J, W, N> {
 
     /// Joins the windows that are over, and forgets the rows that no window needs.
     fn advance(&mut self, watermark: i64, out: &mut impl Collector<J::Out>) -> Result<(), JobError> {
-        while let Some((at, slot, (ends, key))) = self.due.pop(watermark) {
+        while let Some((at, slot, (start, key))) = self.due.pop(watermark) {
             let done = self.progress.of(slot);
             let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
             let (lefts, rights) = place.value();
-            if ends && at > done {
-                let times = lefts.iter().map(|row| row.0).chain(rights.iter().map(|row| row.0));
-                let window = times.flat_map(|time| windows_of(&self.windows, time)).find(|window| window.last() == at);
-                if let Some(window) = window {
-                    let can_match = self.join.can_match(&key);
-                    join_window(
-                        &self.join,
-                        self.kind,
-                        window,
-                        can_match,
-                        in_window(lefts, window),
-                        in_window(rights, window),
-                        out,
-                    )?;
-                }
+            if let Some(start) = start.filter(|_| at > done) {
+                let window = WindowBounds::new(start, at.saturating_add(1));
+                let (lefts, rights) = (in_window(lefts, window), in_window(rights, window));
+                join_window(&self.join, self.kind, window, self.join.can_match(&key), lefts, rights, out)?;
             }
             let (windows, lateness) = (&self.windows, self.lateness);
             let left_end = lefts.partition_point(|row| last_moment(windows, row.0, lateness) <= at);
@@ -260,11 +255,8 @@ fn join_window<J: Joining>(
         return Ok(());
     }
     for (_, right) in rights {
-        let mut met = false;
-        for (_, left) in lefts {
-            // A condition without a value has been reported already.
-            met = met || (can_match && join.matches(left, right).unwrap_or(false));
-        }
+        // A condition without a value has been reported already.
+        let met = can_match && lefts.iter().any(|(_, left)| join.matches(left, right).unwrap_or(false));
         if !met {
             give(join.right_only(right, window), out)?;
         }
@@ -313,14 +305,14 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
             let times = lefts.iter().map(|row| row.0).chain(rights.iter().map(|row| row.0));
             let mut set = BTreeSet::new();
             for time in times {
-                set.extend(windows_of(windows, time).map(|window| (window.last(), true)));
+                set.extend(windows_of(windows, time).map(|window| (window.last(), Some(window.start.0))));
                 // Without lateness the end of the last window forgets, and must come first.
                 if *lateness > 0 {
-                    set.insert((last_moment(windows, time, *lateness), false));
+                    set.insert((last_moment(windows, time, *lateness), None));
                 }
             }
-            for (at, ends) in set {
-                due.push(at, slot, (ends, key.clone()));
+            for (at, start) in set {
+                due.push(at, slot, (start, key.clone()));
             }
         })
     }
@@ -334,6 +326,6 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
     }
 
     fn report(&self, report: &mut OperatorReport) {
-        report.late += self.late.count();
+        self.late.report(report);
     }
 }

@@ -106,9 +106,9 @@ impl Task {
             }
             self.chain.watermark(Watermark(self.watermark))?;
         }
+        let status = self.status.clone();
         loop {
             self.send(&mut progress).await?;
-            let status = self.status.clone();
             let event = waiting(&status.times, Doing::Idle, self.next_event(&progress)).await;
             let input = matches!(event, Event::Input(_) | Event::Source(_));
             match event {

@@ -12,6 +12,8 @@
 mod claims;
 mod control;
 mod faults;
+pub mod http;
+mod job;
 mod ledger;
 mod multiset;
 mod numbers;

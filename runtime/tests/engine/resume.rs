@@ -1,6 +1,18 @@
 //! Failures inside of the process: restart from the last checkpoint.
 
+use std::path::Path;
+
 use super::job::Setup;
+
+/// A command line that contradicts itself removes nothing: `--fresh` would forget the checkpoint that `--from` names.
+#[test]
+fn fresh_and_from_exclude_each_other() {
+    let setup = Setup::new(10, 1);
+    let (checkpoints, named) = (setup.path("checkpoints"), setup.path("checkpoints/checkpoint-000001"));
+    std::fs::create_dir_all(&named).unwrap();
+    assert_eq!(setup.run(&["--checkpoint-dir", &checkpoints, "--from", &named, "--fresh"]), 2);
+    assert!(Path::new(&named).exists());
+}
 
 /// A panic in an operator, cured after the first failure: the job restarts by itself.
 #[test]

@@ -326,6 +326,19 @@ fn the_row_beside_nulls_comes_and_goes() {
     }
 }
 
+/// A row that is in time for some of its windows only: those that are over have forgotten what it might have met there.
+#[test]
+fn a_window_that_is_over_takes_no_more_rows() {
+    let join = || WindowJoin::new(JoinKind::Left, Sliding::new(12, 4, 0), Ids(JoinKind::Left));
+    let mut job = Job::new(1, join);
+    job.feed(&[Event::Row(Either::Right(row(3, 2, 1))), Event::Watermark(12), Event::Row(Either::Left(row(3, 9, 2)))]);
+    assert!(job.take().is_empty());
+    job.finish();
+    let expected: Vec<Pair> = vec![(Some(2), None, 4), (Some(2), None, 8)];
+    assert_eq!(sorted(job.take()), sorted(expected));
+    assert_eq!(job.late(), 0);
+}
+
 /// The times of both rows of a pair are behind the watermark that has gone on.
 #[test]
 fn an_interval_holds_the_watermark_back() {

@@ -1,7 +1,7 @@
 //! Analytic frames against an obvious reference.
 
 use millstream_runtime::graph::Frame;
-use millstream_runtime::operators::{Analysis, Over};
+use millstream_runtime::operators::{Aggregation, Analysis, Over};
 use millstream_runtime::value::{EvalError, Timestamp};
 use proptest::prelude::*;
 
@@ -18,21 +18,16 @@ impl Analysis for Ids {
     type Out = (i64, Vec<i64>);
 
     fn key(&self, row: &Row) -> Result<i64, EvalError> {
-        Ok(row.key)
+        Collect.key(row)
     }
     fn time(&self, row: &Row) -> Result<Timestamp, EvalError> {
-        Ok(Timestamp(row.time))
+        Collect.time(row)
     }
     fn add(&self, acc: &mut Vec<i64>, row: &Row) -> Result<(), EvalError> {
-        if row.id == 13 {
-            return Err(EvalError::new("unlucky"));
-        }
-        acc.push(row.id);
-        Ok(())
+        Collect.add(acc, row)
     }
     fn merge(&self, acc: &mut Vec<i64>, other: &Vec<i64>) -> Result<(), EvalError> {
-        acc.extend(other);
-        Ok(())
+        Collect.merge(acc, other)
     }
     fn output(&self, row: Row, acc: &Vec<i64>) -> Result<(i64, Vec<i64>), EvalError> {
         Ok((row.id, acc.clone()))

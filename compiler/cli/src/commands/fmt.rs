@@ -40,7 +40,12 @@ pub fn run(args: &Args, console: &Console) -> ExitCode {
     } else {
         let mut done = true;
         for path in &args.files {
-            for path in flow_files(path) {
+            let (found, unread) = flow_files(path);
+            for reason in &unread {
+                console.error(reason);
+            }
+            done &= unread.is_empty();
+            for path in found {
                 done &= file(&path, args.check, console);
             }
         }
@@ -49,15 +54,16 @@ pub fn run(args: &Args, console: &Console) -> ExitCode {
     if done { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// The file itself, or all `.flow` files below a folder, in order.
-fn flow_files(path: &str) -> Vec<String> {
+/// The file itself, or all `.flow` files below a folder, in order; and which folders cannot be read.
+fn flow_files(path: &str) -> (Vec<String>, Vec<String>) {
     if !Path::new(path).is_dir() {
-        return vec![path.to_owned()];
+        return (vec![path.to_owned()], Vec::new());
     }
-    let mut found = Vec::new();
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
     let mut open = vec![Path::new(path).to_owned()];
     while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let entries = std::fs::read_dir(&folder).map_err(|error| unread.push(format!("{}: {error}", folder.display())));
+        for entry in entries.into_iter().flatten().flatten() {
             let path = entry.path();
             let hidden = entry.file_name().to_string_lossy().starts_with('.');
             // Links may go round in circles.
@@ -70,7 +76,7 @@ fn flow_files(path: &str) -> Vec<String> {
         }
     }
     found.sort();
-    found
+    (found, unread)
 }
 
 fn file(path: &str, check: bool, console: &Console) -> bool {

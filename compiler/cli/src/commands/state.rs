@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use millstream_runtime::checkpoint::{
-    Cursor, Damaged, Layout, Listed, Manifest, Part, ReadError, StateEntry, list, number_of, read, value,
+    Cursor, Damaged, Layout, Listed, Manifest, Part, ReadError, StateEntry, TimeKind, list, number_of, read, value,
 };
 
 use crate::console::Console;
@@ -245,7 +245,7 @@ fn within(layout: &Layout, cursor: &mut Cursor<'_>, place: &str, take: &mut dyn 
         Layout::List(inner) => match &**inner {
             Layout::Tuple(items) if matches!(items.as_slice(), [Layout::Signed(64), Layout::Map(..)]) => {
                 for _ in 0..cursor.count(inner)? {
-                    let start = value(cursor, &Layout::Time(millstream_runtime::checkpoint::TimeKind::Timestamp))?;
+                    let start = value(cursor, &Layout::Time(TimeKind::Timestamp))?;
                     within(&items[1], cursor, &format!("{start}  "), take)?;
                 }
             }

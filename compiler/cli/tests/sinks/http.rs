@@ -1,10 +1,11 @@
 //! The sink `http`: a service that refuses, hesitates, is away; a job that is killed. Every row arrives at least once.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
+
+use millstream_testkit::http::{Reply, Request, serve};
 
 use super::{Job, Kill, number, stderr, support};
 
@@ -39,12 +40,7 @@ impl Service {
         let url = format!("http://{}/rows", listener.local_addr().unwrap());
         let state = Arc::new(Mutex::new(State { script: script.into(), broken_after, ..State::default() }));
         let shared = state.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let state = shared.clone();
-                std::thread::spawn(move || serve(&stream, &state));
-            }
-        });
+        serve(listener, move |request| reply(&request, &shared));
         Service { url, state }
     }
 
@@ -58,42 +54,23 @@ impl Service {
     }
 }
 
-fn serve(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
-    let (mut input, mut output) = (BufReader::new(stream), stream);
-    loop {
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            if input.read_line(&mut head).ok()? == 0 {
-                return None;
-            }
+fn reply(request: &Request, state: &Mutex<State>) -> Reply {
+    let mut state = state.lock().unwrap();
+    state.requests += 1;
+    let broken = state.broken_after.is_some_and(|most| state.requests > most);
+    let act = if broken { Some(Act::Answer("400 Bad Request")) } else { state.script.pop_front() };
+    match act {
+        None => {
+            assert!(request.head.contains("authorization: bearer t\r\n"), "{}", request.head);
+            state.taken.extend(request.body.lines().map(number));
+            Reply::Answer("204 No Content\r\n\r\n".to_owned())
         }
-        let head = head.to_lowercase();
-        let length = head.split("content-length: ").nth(1)?.lines().next()?.trim().parse().ok()?;
-        let mut body = vec![0; length];
-        input.read_exact(&mut body).ok()?;
-        let answer = {
-            let mut state = state.lock().unwrap();
-            state.requests += 1;
-            if state.broken_after.is_some_and(|most| state.requests > most) {
-                Some(Act::Answer("400 Bad Request"))
-            } else {
-                let act = state.script.pop_front();
-                if act.is_none() {
-                    assert!(head.contains("authorization: bearer t\r\n"), "{head}");
-                    state.taken.extend(String::from_utf8(body).unwrap().lines().map(number));
-                }
-                act
-            }
-        };
-        let answer = match answer {
-            None => "HTTP/1.1 204 No Content\r\n\r\n".to_owned(),
-            Some(Act::Answer(status)) => format!("HTTP/1.1 {status}\r\ncontent-length: 14\r\n\r\nno such column"),
-            Some(Act::Hang) => {
-                std::thread::sleep(Duration::from_secs(1));
-                return None;
-            }
-        };
-        output.write_all(answer.as_bytes()).ok()?;
+        Some(Act::Answer(status)) => Reply::Answer(format!("{status}\r\ncontent-length: 14\r\n\r\nno such column")),
+        Some(Act::Hang) => {
+            drop(state);
+            std::thread::sleep(Duration::from_secs(1));
+            Reply::BreakOff
+        }
     }
 }
 

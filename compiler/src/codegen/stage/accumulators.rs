@@ -157,6 +157,15 @@ impl<'a> Stage<'a> {
     }
 }
 
+/// The type that holds all accumulators of a key, and its definition.
+pub(super) fn accumulator_struct(name: &Ident, accumulators: &[Accumulator<'_>]) -> (TokenStream, TokenStream) {
+    if accumulators.is_empty() {
+        return (quote!(()), TokenStream::new());
+    }
+    let fields = accumulators.iter().map(|Accumulator { name, rust, .. }| quote!(#name: #rust));
+    (quote!(#name), quote!(#[derive(Clone, Default, State)] pub struct #name { #(#fields),* }))
+}
+
 /// What an accumulator is given for a row.
 enum Argument {
     /// Nothing: the row counts.

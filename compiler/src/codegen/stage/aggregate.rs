@@ -4,9 +4,8 @@ use millstream_runtime::graph::{AggregateOperation, Emit, Expr, Window, WindowTi
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::accumulators::Accumulator;
-use super::{Stage, Template};
-use crate::codegen::closure::over_row;
+use super::accumulators::{Accumulator, accumulator_struct};
+use super::{Stage, Template, carrier};
 use crate::codegen::doc;
 use crate::codegen::expr::{Bindings, Lowering, adapt};
 use crate::codegen::keys::{key_parts, key_type, key_value};
@@ -25,17 +24,8 @@ impl<'a> Stage<'a> {
         let (row, out) = (self.cx.row(self.input.schema), self.cx.row(self.output.schema));
         let key = key_type(self.cx, &keys);
         let origin = doc::origin(&self.vertex.origin);
-        let fields = accumulators.iter().map(|Accumulator { name, rust, .. }| quote!(#name: #rust));
-        let (acc_type, acc_struct) = if accumulators.is_empty() {
-            (quote!(()), TokenStream::new())
-        } else {
-            (quote!(#acc), quote!(#[derive(Clone, Default, State)] pub struct #acc { #(#fields),* }))
-        };
-        let (definition, value) = if uses_params {
-            (quote!(struct #name { params: Params }), quote!(#name { params: params.clone() }))
-        } else {
-            (quote!(struct #name;), quote!(#name))
-        };
+        let (acc_type, acc_struct) = accumulator_struct(&acc, &accumulators);
+        let (definition, value) = carrier(&name, uses_params);
         let items = quote! {
             #origin
             #definition
@@ -54,21 +44,16 @@ impl<'a> Stage<'a> {
     /// The functions of the trait, and whether one of them needs params.
     fn methods(&self, aggregate: &'a AggregateOperation, accumulators: &[Accumulator<'a>]) -> (TokenStream, bool) {
         let mut methods = TokenStream::new();
-        let mut any_params = false;
         let keys: Vec<&Expr> = aggregate.keys.iter().map(|(_, key)| key).collect();
-
-        let mut lowering = over_row(self.cx, self.input.schema, &self.vertex.origin);
-        let value = key_value(&mut lowering, &keys);
-        let statements = lowering.take_statements();
-        any_params |= lowering.uses_params;
-        methods.extend(self.over_row_method("key", quote!(Self::Key), &statements, &value, lowering.uses_params));
+        let rows = ("In", self.input.schema);
+        let (key, mut any_params) = self.row_method("key", rows, quote!(Self::Key), |lowering| key_value(lowering, &keys));
+        methods.extend(key);
 
         if let Some(WindowTime::Event(time)) = aggregate.window.as_ref().and_then(window_time) {
-            let mut lowering = over_row(self.cx, self.input.schema, &self.vertex.origin);
-            let value = lowering.lower_owned(time).tokens;
-            let statements = lowering.take_statements();
-            any_params |= lowering.uses_params;
-            methods.extend(self.over_row_method("time", quote!(Timestamp), &statements, &value, lowering.uses_params));
+            let of_time = |lowering: &mut Lowering<'a>| lowering.lower_owned(time).tokens;
+            let (time, uses_params) = self.row_method("time", rows, quote!(Timestamp), of_time);
+            methods.extend(time);
+            any_params |= uses_params;
         }
         for method in ["add", "retract"] {
             if method == "retract" && !self.input.table {
@@ -96,22 +81,6 @@ impl<'a> Stage<'a> {
         let (acc, other) = (unless_used(&merges, ident("acc")), unless_used(&merges, ident("other")));
         quote! {
             fn merge(&self, #acc: &mut Self::Acc, #other: &Self::Acc) -> Result<(), EvalError> { #merges Ok(()) }
-        }
-    }
-
-    pub(super) fn over_row_method(
-        &self,
-        name: &str,
-        output: TokenStream,
-        statements: &TokenStream,
-        value: &TokenStream,
-        uses_params: bool,
-    ) -> TokenStream {
-        let name = ident(name);
-        let row = unless_used(&quote!(#statements #value), ident("row"));
-        let params = uses_params.then(|| quote!(let params = &self.params;));
-        quote! {
-            fn #name(&self, #row: &Self::In) -> Result<#output, EvalError> { #params #statements Ok(#value) }
         }
     }
 
@@ -167,7 +136,7 @@ impl<'a> Stage<'a> {
 }
 
 /// How a window cuts time, where that does not depend on the rows.
-fn assigner(window: &Window) -> Option<TokenStream> {
+pub(super) fn assigner(window: &Window) -> Option<TokenStream> {
     Some(match window {
         Window::Tumbling { size, offset, .. } => {
             let (size, offset) = (micros(*size), micros(*offset));

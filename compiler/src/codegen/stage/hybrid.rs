@@ -36,12 +36,7 @@ pub(super) fn render<'a>(
             })
         });
     }
-    let last = source.stages.last().map(|stage| (stage.connector.as_str(), &stage.options));
-    let bounded = last.is_some_and(|(connector, options)| {
-        let given: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
-        let spec = millstream_runtime::connectors::find(connector).and_then(|connector| connector.source.as_ref());
-        spec.is_some_and(|spec| (spec.bounded)(&given))
-    });
+    let bounded = source.stages.last().is_some_and(|stage| crate::hir::ends(&stage.connector, &stage.options));
     let finish = if bounded { quote!(.bounded()) } else { quote!(.unbounded()) };
     items.extend(quote! {
         #origin

@@ -2,21 +2,19 @@
 
 use std::collections::HashMap;
 
-use millstream_runtime::graph::{Expr, Field, JoinColumnOf, JoinHow, JoinKind, JoinOperation, Side, Window, WindowBound};
-use proc_macro2::{Literal, TokenStream};
+use millstream_runtime::graph::{Expr, Field, JoinColumnOf, JoinHow, JoinKind, JoinOperation, Side, WindowBound};
+use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Stage, Template};
-use crate::codegen::closure::{Rows, over_row};
+use super::aggregate::assigner;
+use super::{Stage, Template, carrier};
+use crate::codegen::closure::Rows;
 use crate::codegen::doc;
 use crate::codegen::expr::{Bindings, Lowering};
-use crate::codegen::keys::{key_type, key_value};
+use crate::codegen::keys::{key_part, key_type, key_value};
 use crate::codegen::literal::micros;
 use crate::codegen::names::{Scope, ident};
 use crate::codegen::tokens::unless_used;
-
-/// So many values make one tuple of a key.
-const TUPLE: usize = 12;
 
 impl<'a> Stage<'a> {
     pub(super) fn join(&self, join: &'a JoinOperation, names: &mut Scope) -> Template {
@@ -41,11 +39,7 @@ impl<'a> Stage<'a> {
         let [left_row, right_row] = [self.input, right].map(|rows| self.cx.row(rows.schema));
         let out = self.cx.row(self.output.schema);
         let origin = doc::origin(&self.vertex.origin);
-        let (definition, value) = if uses_params {
-            (quote!(struct #name { params: Params }), quote!(#name { params: params.clone() }))
-        } else {
-            (quote!(struct #name;), quote!(#name))
-        };
+        let (definition, value) = carrier(&name, uses_params);
         let items = quote! {
             #origin
             #definition
@@ -64,21 +58,19 @@ impl<'a> Stage<'a> {
     fn side_methods(&self, join: &'a JoinOperation, side: Side, rows: Rows<'a>, methods: &mut TokenStream) -> bool {
         let left = side == Side::Left;
         let keys: Vec<&Expr> = join.keys.iter().map(|key| if left { &key.left } else { &key.right }).collect();
-        let row = ident(if left { "Left" } else { "Right" });
-        let mut lowering = over_row(self.cx, rows.schema, &self.vertex.origin);
-        let value = key_value(&mut lowering, &keys);
-        let mut uses_params = lowering.uses_params;
+        let rows = (if left { "Left" } else { "Right" }, rows.schema);
         let name = if left { "left_key" } else { "right_key" };
-        methods.extend(method(name, &row, quote!(Self::Key), &lowering.take_statements(), &value, lowering.uses_params));
+        let (key, mut any_params) = self.row_method(name, rows, quote!(Self::Key), |lowering| key_value(lowering, &keys));
+        methods.extend(key);
         if let Some(times) = join.times() {
             let time = if left { &times.left } else { &times.right };
-            let mut lowering = over_row(self.cx, rows.schema, &self.vertex.origin);
-            let value = lowering.lower_owned(time).tokens;
-            uses_params |= lowering.uses_params;
             let name = if left { "left_time" } else { "right_time" };
-            methods.extend(method(name, &row, quote!(Timestamp), &lowering.take_statements(), &value, lowering.uses_params));
+            let of_time = |lowering: &mut Lowering<'a>| lowering.lower_owned(time).tokens;
+            let (time, uses_params) = self.row_method(name, rows, quote!(Timestamp), of_time);
+            methods.extend(time);
+            any_params |= uses_params;
         }
-        uses_params
+        any_params
     }
 
     /// What must hold besides the keys.
@@ -179,18 +171,7 @@ impl<'a> Stage<'a> {
                 quote!(IntervalJoin::new(#kind, #from, #to, #value) #late)
             }
             JoinHow::Over { window, allowed_lateness, .. } => {
-                let window = match window {
-                    Window::Sliding { size, step, offset, .. } => {
-                        let (size, step, offset) = (micros(*size), micros(*step), micros(*offset));
-                        quote!(Sliding::new(#size, #step, #offset))
-                    }
-                    Window::Tumbling { size, offset, .. } => {
-                        let (size, offset) = (micros(*size), micros(*offset));
-                        quote!(Tumbling::new(#size, #offset))
-                    }
-                    // No other window reaches planning.
-                    _ => quote!(Global),
-                };
+                let window = assigner(window);
                 let lateness = (*allowed_lateness > 0).then(|| {
                     let lateness = micros(*allowed_lateness);
                     quote!(.allow_late(#lateness))
@@ -205,50 +186,15 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// A method over a row of one side.
-fn method(
-    name: &str,
-    row_type: &proc_macro2::Ident,
-    output: TokenStream,
-    statements: &TokenStream,
-    value: &TokenStream,
-    uses_params: bool,
-) -> TokenStream {
-    let name = ident(name);
-    let row = unless_used(&quote!(#statements #value), ident("row"));
-    let params = uses_params.then(|| quote!(let params = &self.params;));
-    quote! {
-        fn #name(&self, #row: &Self::#row_type) -> Result<#output, EvalError> { #params #statements Ok(#value) }
-    }
-}
-
 /// Whether all parts of a key are there; nothing where they always are.
 fn can_match(join: &JoinOperation) -> TokenStream {
-    let count = join.keys.len();
-    let part = |index: usize| {
-        let number = |index: usize| Literal::usize_unsuffixed(index);
-        if count == 1 {
-            return quote!(key);
-        }
-        if count <= TUPLE {
-            let index = number(index);
-            return quote!(key.#index);
-        }
-        let chunk = number(index / TUPLE);
-        // A chunk of one is no tuple.
-        if index + 1 == count && count % TUPLE == 1 {
-            return quote!(key.#chunk);
-        }
-        let index = number(index % TUPLE);
-        quote!(key.#chunk.#index)
-    };
     let parts: Vec<TokenStream> = join
         .keys
         .iter()
         .enumerate()
         .filter(|(_, key)| key.left.ty.is_optional())
         .map(|(index, _)| {
-            let part = part(index);
+            let part = key_part(&ident("key"), index, join.keys.len());
             quote!(#part.is_some())
         })
         .collect();

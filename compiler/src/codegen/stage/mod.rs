@@ -13,14 +13,16 @@ mod source;
 mod table;
 mod top;
 
-use millstream_runtime::graph::{Changelog, Emit, Exchange, Expr, JobVertex, Operation, Port, Side, VertexId};
-use proc_macro2::TokenStream;
+use millstream_runtime::graph::{Changelog, Emit, Exchange, Expr, JobVertex, Operation, Port, Schema, Side, VertexId};
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::closure::Rows;
+use super::closure::{Rows, over_row};
 use super::context::Context;
+use super::expr::Lowering;
 use super::literal;
-use super::names::Scope;
+use super::names::{Scope, ident};
+use super::tokens::unless_used;
 
 pub(super) use sink::sink;
 pub(super) use source::{error_policy, source};
@@ -71,6 +73,27 @@ impl<'a> Stage<'a> {
         Some(quote!(.ttl(#micros)))
     }
 
+    /// `fn key(&self, row: &Self::In) -> Result<Self::Key, EvalError>`: a function of one row, made of one expression, and
+    /// whether it needs params.
+    fn row_method(
+        &self,
+        name: &str,
+        (row_type, schema): (&str, &'a Schema),
+        output: TokenStream,
+        body: impl FnOnce(&mut Lowering<'a>) -> TokenStream,
+    ) -> (TokenStream, bool) {
+        let mut lowering = over_row(self.cx, schema, &self.vertex.origin);
+        let value = body(&mut lowering);
+        let statements = lowering.take_statements();
+        let (name, row_type) = (ident(name), ident(row_type));
+        let row = unless_used(&quote!(#statements #value), ident("row"));
+        let params = lowering.uses_params.then(|| quote!(let params = &self.params;));
+        let method = quote! {
+            fn #name(&self, #row: &Self::#row_type) -> Result<#output, EvalError> { #params #statements Ok(#value) }
+        };
+        (method, lowering.uses_params)
+    }
+
     /// The operator of a vertex; None for those that leave rows as they are (a union, hints).
     pub(super) fn render(&self, names: &mut Scope) -> Option<Template> {
         let operator = match &self.vertex.operation {
@@ -98,6 +121,14 @@ impl<'a> Stage<'a> {
             Operation::Source(_) | Operation::Sink(_) => return None,
         };
         Some(Template { operator, items: TokenStream::new() })
+    }
+}
+
+/// The struct that carries an operator's functions: its definition, and its value.
+fn carrier(name: &Ident, uses_params: bool) -> (TokenStream, TokenStream) {
+    match uses_params {
+        true => (quote!(struct #name { params: Params }), quote!(#name { params: params.clone() })),
+        false => (quote!(struct #name;), quote!(#name)),
     }
 }
 

@@ -4,9 +4,8 @@ use millstream_runtime::graph::{Expr, Frame, OverOperation};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::accumulators::Accumulator;
-use super::{Stage, Template};
-use crate::codegen::closure::over_row;
+use super::accumulators::{Accumulator, accumulator_struct};
+use super::{Stage, Template, carrier};
 use crate::codegen::doc;
 use crate::codegen::expr::{Bindings, Lowering};
 use crate::codegen::keys::{key_type, key_value};
@@ -26,17 +25,8 @@ impl<'a> Stage<'a> {
         let (row, out) = (self.cx.row(self.input.schema), self.cx.row(self.output.schema));
         let key = key_type(self.cx, &keys);
         let origin = doc::origin(&self.vertex.origin);
-        let fields = accumulators.iter().map(|Accumulator { name, rust, .. }| quote!(#name: #rust));
-        let (acc_type, acc_struct) = if accumulators.is_empty() {
-            (quote!(()), TokenStream::new())
-        } else {
-            (quote!(#acc), quote!(#[derive(Clone, Default, State)] pub struct #acc { #(#fields),* }))
-        };
-        let (definition, value) = if uses_params {
-            (quote!(struct #name { params: Params }), quote!(#name { params: params.clone() }))
-        } else {
-            (quote!(struct #name;), quote!(#name))
-        };
+        let (acc_type, acc_struct) = accumulator_struct(&acc, &accumulators);
+        let (definition, value) = carrier(&name, uses_params);
         let items = quote! {
             #origin
             #definition
@@ -73,17 +63,14 @@ impl<'a> Stage<'a> {
         let mut methods = TokenStream::new();
         let keys: Vec<&Expr> = over.keys.iter().collect();
 
-        let mut lowering = over_row(self.cx, self.input.schema, &self.vertex.origin);
-        let value = key_value(&mut lowering, &keys);
-        let statements = lowering.take_statements();
-        let mut any_params = lowering.uses_params;
-        methods.extend(self.over_row_method("key", quote!(Self::Key), &statements, &value, lowering.uses_params));
+        let rows = ("In", self.input.schema);
+        let (key, mut any_params) = self.row_method("key", rows, quote!(Self::Key), |lowering| key_value(lowering, &keys));
+        methods.extend(key);
 
-        let mut lowering = over_row(self.cx, self.input.schema, &self.vertex.origin);
-        let value = lowering.lower_owned(&over.time).tokens;
-        let statements = lowering.take_statements();
-        any_params |= lowering.uses_params;
-        methods.extend(self.over_row_method("time", quote!(Timestamp), &statements, &value, lowering.uses_params));
+        let of_time = |lowering: &mut Lowering<'a>| lowering.lower_owned(&over.time).tokens;
+        let (time, uses_params) = self.row_method("time", rows, quote!(Timestamp), of_time);
+        methods.extend(time);
+        any_params |= uses_params;
 
         let (body, uses_params) = self.accumulate(accumulators, "add");
         any_params |= uses_params;

@@ -5,6 +5,8 @@ use quote::quote;
 
 use super::Stage;
 use crate::codegen::closure::Rows;
+use crate::codegen::keys::nest;
+use crate::codegen::names::ident;
 
 impl<'a> Stage<'a> {
     pub(super) fn last_rows(&self) -> TokenStream {
@@ -30,14 +32,8 @@ impl<'a> Stage<'a> {
             })
             .collect();
         let rust = Rows { table: false, ..self.input }.rust(self.cx);
-        match &parts[..] {
-            [] => quote!(|_row: &#rust| Ok(())),
-            [one] => quote!(|row: &#rust| Ok(#one)),
-            parts if parts.len() <= 12 => quote!(|row: &#rust| Ok((#(#parts),*))),
-            parts => {
-                let chunks = parts.chunks(12).map(|chunk| quote!((#(#chunk,)*)));
-                quote!(|row: &#rust| Ok((#(#chunks),*)))
-            }
-        }
+        let row = ident(if parts.is_empty() { "_row" } else { "row" });
+        let key = nest(parts);
+        quote!(|#row: &#rust| Ok(#key))
     }
 }

@@ -9,7 +9,7 @@ use super::source::{Rows, read};
 use crate::hir::context::{Context, StageScope};
 use crate::hir::errors::hybrid;
 use crate::source::Span;
-use crate::syntax::ast::{Connector, ConnectorStage};
+use crate::syntax::ast::{Connector, ConnectorOption, ConnectorStage, Expr, ExprKind, OptionValue};
 
 /// Lowers the stages of a source, in order.
 pub fn lower<'a>(
@@ -36,7 +36,8 @@ pub fn lower<'a>(
         cx.stages = Some(StageScope { names, at, schema: rows.schema.cloned() });
         let read = read(cx, &stage.connector, rows);
         cx.stages = None;
-        let given: Vec<&str> = stage.connector.options.iter().map(|option| option.name.text.as_str()).collect();
+        let given = stage.connector.options.iter().filter(|option| !is_off(option));
+        let given: Vec<&str> = given.map(|option| option.name.text.as_str()).collect();
         if let (Some(spec), Some(next)) = (read.spec, stages.get(at + 1))
             && !(spec.bounded)(&given)
         {
@@ -55,4 +56,9 @@ pub fn lower<'a>(
         });
     }
     lowered
+}
+
+/// `append: false`: as if it were not given.
+fn is_off(option: &ConnectorOption) -> bool {
+    matches!(&option.value, OptionValue::Expr(Expr { kind: ExprKind::Bool(false), .. }))
 }

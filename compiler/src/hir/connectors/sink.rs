@@ -90,6 +90,11 @@ fn under_key<'a>(lowering: &mut Lowering<'a>, place: &Place, sink: &'a ast::Sink
     if key.is_empty() || same || key.iter().any(|key| input.ty.schema.field(key).is_none()) {
         return input;
     }
+    for name in &sink.key {
+        if let Some(field) = input.ty.schema.field(&name.text).filter(|field| !field.ty.is_ordered()) {
+            lowering.cx.report(tables::not_a_key(&format!("the key `{}`", name.text), name.span, &field.ty));
+        }
+    }
     let output = StreamType { changelog: Changelog::Table { key: Some(key.clone()) }, ..input.ty.clone() };
     let node = lowering.add(NewNode {
         place,

@@ -18,6 +18,13 @@ pub fn unknown_name(name: &str, span: Span, candidates: &[&str], place: &str) ->
     suggest(diagnostic, name, span, candidates, "known here")
 }
 
+/// A value of an enum, written like a name.
+pub fn value_without_quotes(name: &str, span: Span, of: &str, value: &str) -> Diagnostic {
+    Diagnostic::error("E0202", format!("unknown name `{name}`"), span, format!("values of the enum `{of}` stand in quotes"))
+        .with_help(format!("write `\"{value}\"`"))
+        .with_fix(format!("write `\"{value}\"`"), span, format!("\"{value}\""), false)
+}
+
 /// A name that exists, but is of no use here.
 pub fn not_a_value(name: &str, span: Span, what: &str, help: &str) -> Diagnostic {
     Diagnostic::error("E0202", format!("`{name}` is {what}, not a value"), span, "a value is expected here").with_help(help)

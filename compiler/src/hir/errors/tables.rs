@@ -110,3 +110,10 @@ pub fn grows_for_ever(word: &str, span: Span, what: &str, source: &str) -> Diagn
          `ttl: 1d` in the job; if there are only so many keys, say so with `@ttl(never)`",
     )
 }
+
+/// How rows should travel to an operator that takes them by key.
+pub fn travels_by_key(word: &str, span: Span, operator: &str) -> Diagnostic {
+    let label = format!("`{operator}` behind it decides how its rows travel");
+    Diagnostic::warning("W0502", format!("`{word}` has no effect here"), span, label)
+        .with_help(format!("take `{word}` away: rows come by the key of `{operator}`, or all to one task where it has none"))
+}

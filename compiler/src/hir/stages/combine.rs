@@ -6,13 +6,12 @@ use millstream_runtime::graph::{
 };
 
 use super::At;
-use super::union::{as_table, difference};
+use super::union::{as_table, in_form_of, same_columns};
 use crate::hir::NodeId;
 use crate::hir::attributes::Attributes;
 use crate::hir::errors::tables;
 use crate::hir::flow::Flow;
 use crate::hir::lower::NewNode;
-use crate::hir::types::casts::adapt;
 use crate::syntax::ast::{self, Name};
 
 /// `intersect a, b` and `except a, b`: one after the other.
@@ -23,15 +22,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, how: ast::Combine, all: bool, others: 
     };
     let mut known = input;
     for name in others {
-        let other = at.lowering.named(name);
-        if known.unknown || other.unknown {
-            known.unknown = true;
-            continue;
-        }
-        if let Some(label) = difference(&known, &other) {
-            at.report(tables::union_differs(name, &known.name, label));
-            continue;
-        }
+        let Some(other) = same_columns(at, name, &mut known) else { continue };
         known = pair(at, how, word, all, known, other);
     }
     known
@@ -114,12 +105,7 @@ fn side_column(input: &Flow) -> String {
 /// A side with its tag, in the form of the first.
 fn tagged(at: &mut At<'_, '_, '_>, first: &Flow, flow: &Flow, side: &str, second: bool, table: bool) -> (NodeId, Port) {
     let origin = at.lowering.cx.origin(at.stage.span);
-    let mut columns: Vec<(String, Expr)> = Vec::new();
-    for field in first.fields() {
-        let own = flow.ty.schema.field(&field.name).map_or_else(|| field.ty.clone(), |found| found.ty.clone());
-        let column = Expr { kind: ExprKind::Column(field.name.clone()), ty: own, origin: origin.clone() };
-        columns.push((field.name.clone(), adapt(column, &field.ty).unwrap_or_else(|column| column)));
-    }
+    let mut columns = in_form_of(at, first, flow);
     let literal = Expr { kind: ExprKind::Literal(Literal::Bool(second)), ty: Ty::Bool, origin };
     columns.push((side.to_owned(), literal));
     let mut fields: Vec<Field> = first.fields().to_vec();

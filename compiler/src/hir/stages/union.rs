@@ -1,6 +1,6 @@
 //! `union others`: the rows of all, which have the same columns. With a table among them a table of all their rows.
 
-use millstream_runtime::graph::{Changelog, Expr, ExprKind, Operation, Port, StreamType};
+use millstream_runtime::graph::{Changelog, Expr, ExprKind, Field, Operation, Port, StreamType};
 
 use super::At;
 use crate::hir::NodeId;
@@ -8,22 +8,14 @@ use crate::hir::attributes::Attributes;
 use crate::hir::errors::tables;
 use crate::hir::flow::Flow;
 use crate::hir::lower::NewNode;
-use crate::hir::types::casts::same_shape;
+use crate::hir::types::casts::{adapt, same_shape};
 use crate::syntax::ast::Name;
 
 pub fn lower<'a>(at: &mut At<'_, '_, 'a>, others: &'a [Name], input: Flow) -> Flow {
     let mut flows = Vec::with_capacity(others.len());
     let mut known = input.clone();
     for name in others {
-        let other = at.lowering.named(name);
-        if known.unknown || other.unknown {
-            known.unknown = true;
-            continue;
-        }
-        if let Some(label) = difference(&known, &other) {
-            at.report(tables::union_differs(name, &known.name, label));
-            continue;
-        }
+        let Some(other) = same_columns(at, name, &mut known) else { continue };
         known.at_end &= other.at_end;
         if known.ty.time != other.ty.time {
             known.ty.time = None;
@@ -67,8 +59,23 @@ pub fn as_table(at: &mut At<'_, '_, '_>, rows: (NodeId, Port), ty: StreamType) -
     (node, Port::Main)
 }
 
+/// The rows of another stream, where it has the same columns. If it has not, that is reported; what is not known of one is
+/// not known of both.
+pub fn same_columns(at: &mut At<'_, '_, '_>, name: &Name, known: &mut Flow) -> Option<Flow> {
+    let other = at.lowering.named(name);
+    if known.unknown || other.unknown {
+        known.unknown = true;
+        return None;
+    }
+    if let Some(label) = difference(known, &other) {
+        at.report(tables::union_differs(name, &known.name, label));
+        return None;
+    }
+    Some(other)
+}
+
 /// What is different, if anything but the order of columns is.
-pub fn difference(first: &Flow, other: &Flow) -> Option<String> {
+fn difference(first: &Flow, other: &Flow) -> Option<String> {
     for field in first.fields() {
         match other.ty.schema.field(&field.name) {
             None => return Some(format!("it has no column `{}`", field.name)),
@@ -82,18 +89,23 @@ pub fn difference(first: &Flow, other: &Flow) -> Option<String> {
     Some(format!("it has a column `{}` more", extra.name))
 }
 
+/// The columns of a stream in the order and of the types of the first's.
+pub fn in_form_of(at: &At<'_, '_, '_>, first: &Flow, flow: &Flow) -> Vec<(String, Expr)> {
+    let origin = at.lowering.cx.origin(at.stage.span);
+    let value = |field: &Field| {
+        let own = flow.ty.schema.field(&field.name).map_or_else(|| field.ty.clone(), |found| found.ty.clone());
+        let column = Expr { kind: ExprKind::Column(field.name.clone()), ty: own, origin: origin.clone() };
+        (field.name.clone(), adapt(column, &field.ty).unwrap_or_else(|column| column))
+    };
+    first.fields().iter().map(value).collect()
+}
+
 /// An input in exactly the form of the first: columns in its order, under its record's name.
 fn same_rows(at: &mut At<'_, '_, '_>, first: &Flow, other: Flow) -> (NodeId, Port) {
     if other.ty.schema == first.ty.schema {
         return (other.node, other.port);
     }
-    let value = |field: &millstream_runtime::graph::Field| {
-        let own = other.ty.schema.field(&field.name).map_or_else(|| field.ty.clone(), |found| found.ty.clone());
-        let origin = at.lowering.cx.origin(at.stage.span);
-        let column = Expr { kind: ExprKind::Column(field.name.clone()), ty: own, origin };
-        (field.name.clone(), crate::hir::types::casts::adapt(column, &field.ty).unwrap_or_else(|column| column))
-    };
-    let columns = first.fields().iter().map(value).collect();
+    let columns = in_form_of(at, first, &other);
     let node = at.lowering.add(NewNode {
         place: at.place,
         word: "union_input",

@@ -4,6 +4,7 @@ use millstream_runtime::graph::{CastMode, Expr, ExprKind, Field, Ty, WindowBound
 
 use super::casts::cast;
 use super::typer::Typer;
+use crate::diagnostics::did_you_mean;
 use crate::hir::errors::{names, tables, time, types};
 use crate::hir::flow::Flow;
 use crate::hir::resolve::scope::Scope;
@@ -89,10 +90,28 @@ impl<'a> Typer<'_, 'a> {
                 "a stream",
                 "streams stand at the start of a pipeline; in an expression, name a column",
             )
+        } else if let Some((of, value)) = self.enum_value(name, &candidates) {
+            names::value_without_quotes(name, span, of, value)
         } else {
             names::unknown_name(name, span, &candidates, place)
         };
         self.reject(diagnostic, span)
+    }
+
+    /// The enum that has a value of this name, or of nearly this name where nothing else that is known comes as near.
+    fn enum_value(&self, name: &str, candidates: &[&str]) -> Option<(&str, &str)> {
+        let mut values: Vec<(&str, &str)> = Vec::new();
+        for (of, ty) in &self.cx.records {
+            if let Ty::Enum(ty) = ty {
+                values.extend(ty.values.iter().map(|value| (*of, value.as_str())));
+            }
+        }
+        values.sort_unstable();
+        let meant = match values.iter().any(|(_, value)| *value == name) {
+            true => name,
+            false => did_you_mean(name, candidates.iter().copied().chain(values.iter().map(|(_, value)| *value)))?,
+        };
+        values.into_iter().find(|(_, value)| *value == meant && !candidates.contains(value))
     }
 
     /// `base.field`, `base?.field`, `window.start`

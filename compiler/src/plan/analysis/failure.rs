@@ -46,7 +46,7 @@ impl Failure {
             // Their own policy, or nothing to compute.
             Operation::Source(_) | Operation::Sink(_) | Operation::PartitionBy(_) => false,
             // Sums overflow.
-            Operation::Aggregate(_) => true,
+            Operation::Aggregate(_) | Operation::Over(_) => true,
             other => {
                 let mut fails = false;
                 for_each(other, &mut |_, expr| fails = fails || self.can_fail(expr));

@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use millstream_runtime::error::JobError;
 use millstream_runtime::sink::batching::SendOutcome;
 
+use crate::sender::without_secrets;
+
 /// However long a service asks to be left alone, after so long it is asked again.
 const LONGEST: Duration = Duration::from_secs(600);
 
@@ -27,7 +29,7 @@ pub(crate) fn outcome(url: &str, answer: &Answer<'_>) -> SendOutcome {
             SendOutcome::Retry { entries: None, reason: shown(), after }
         }
         300..=399 => {
-            let to = answer.location.as_deref().unwrap_or("another place");
+            let to = answer.location.as_deref().map_or_else(|| "another place".to_owned(), without_secrets);
             SendOutcome::Failed(JobError::new(format!(
                 "{}\n  rows are not sent on to `{to}`: give the sink that address",
                 shown()
@@ -83,7 +85,7 @@ mod tests {
         let reason = "Because";
         outcome(
             "http://x",
-            &Answer { status, reason, retry_after: Some("7".into()), location: Some("/b".into()), text: text.into() },
+            &Answer { status, reason, retry_after: Some("7".into()), location: Some("/b?token=x".into()), text: text.into() },
         )
     }
 

@@ -1,6 +1,7 @@
 //! Makes the requests: one POST per batch, on a thread for blocking work.
 
 use std::fmt;
+use std::io::Read as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +60,10 @@ impl HttpSender {
                 let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
                 let (retry_after, location) = (header("retry-after"), header("location"));
                 let status = response.status();
-                let text = response.body_mut().with_config().limit(BODY).lossy_utf8(true).read_to_string().unwrap_or_default();
+                let mut text = Vec::new();
+                // The status says it all: of a body that breaks off, what has come is shown.
+                let _ = response.body_mut().as_reader().take(BODY).read_to_end(&mut text);
+                let text = String::from_utf8_lossy(&text).into_owned();
                 let reason = status.canonical_reason().unwrap_or_default();
                 outcome(&self.shown, &Answer { status: status.as_u16(), reason, retry_after, location, text })
             }
@@ -89,17 +93,13 @@ impl BatchSender for HttpSender {
     }
 }
 
-/// An address without user, password and query.
-fn without_secrets(url: &str) -> String {
+/// An address without user, password and query, whether or not it is a good one.
+pub(crate) fn without_secrets(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
-    match url.split_once("://") {
-        Some((scheme, rest)) => {
-            let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
-            let host = host.rsplit('@').next().unwrap_or(host);
-            path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}"))
-        }
-        None => url.to_owned(),
-    }
+    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or(host);
+    format!("{scheme}{host}{path}")
 }
 
 #[cfg(test)]
@@ -110,5 +110,7 @@ mod tests {
     fn messages_show_no_secrets() {
         assert_eq!(without_secrets("https://me:secret@host:1/rows/a?token=x#y"), "https://host:1/rows/a");
         assert_eq!(without_secrets("http://host"), "http://host");
+        assert_eq!(without_secrets("me:secret@host/rows?token=x"), "host/rows");
+        assert_eq!(without_secrets("/rows?token=x"), "/rows");
     }
 }

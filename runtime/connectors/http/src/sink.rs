@@ -10,7 +10,7 @@ use millstream_runtime::record::Record;
 use millstream_runtime::sink::batching::{BatchSettings, BatchWriter};
 use millstream_runtime::sink::{Sink, SinkContext};
 
-use crate::sender::HttpSender;
+use crate::sender::{HttpSender, without_secrets};
 
 /// Posts rows of type `T` in the format `F`.
 #[derive(Clone, Debug)]
@@ -28,7 +28,8 @@ impl<T: Record, F: Format> HttpSink<T, F> {
         let url = options.required_text("url")?;
         if !["http://", "https://"].iter().any(|scheme| url.len() > scheme.len() && url.starts_with(scheme)) {
             return Err(JobError::new(format!(
-                "the option `url` of the sink takes an address such as `https://example.com/rows`, not `{url}`"
+                "the option `url` of the sink takes an address such as `https://example.com/rows`, not `{}`",
+                without_secrets(url)
             )));
         }
         let authorization = options.text("authorization")?.filter(|value| !value.is_empty());

@@ -1,7 +1,6 @@
 //! The sender against a service that refuses, hesitates and breaks off.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -9,6 +8,7 @@ use millstream_runtime::error::{ErrorKind, JobResult};
 use millstream_runtime::formats::Encoder;
 use millstream_runtime::sink::batching::{BatchSettings, BatchWriter};
 use millstream_runtime::sink::{SinkContext, SinkWriter};
+use millstream_testkit::http::{Reply, Request, serve};
 
 use crate::sender::HttpSender;
 
@@ -17,6 +17,8 @@ use crate::sender::HttpSender;
 enum Act {
     /// Status line and headers.
     Answer(&'static str),
+    /// The same, with a body that is longer than anybody reads.
+    LongAnswer(&'static str),
     Hang(Duration),
     BreakOff,
 }
@@ -24,7 +26,7 @@ enum Act {
 /// A service that acts by a script and then takes everything.
 struct Service {
     url: String,
-    requests: Arc<Mutex<Vec<(String, String)>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Service {
@@ -34,12 +36,24 @@ impl Service {
 
     fn on(listener: TcpListener, script: Vec<Act>) -> Self {
         let url = format!("http://{}/rows?token=secret", listener.local_addr().unwrap());
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let (seen, script) = (requests.clone(), Arc::new(Mutex::new(script.into_iter())));
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (seen, script) = (seen.clone(), script.clone());
-                std::thread::spawn(move || serve(&stream.unwrap(), &seen, &script));
+        let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
+        let (seen, script) = (requests.clone(), Mutex::new(script.into_iter()));
+        serve(listener, move |request| {
+            let act = script.lock().unwrap().next();
+            match act {
+                None => {
+                    seen.lock().unwrap().push(request);
+                    Reply::Answer("200 OK\r\ncontent-length: 2\r\n\r\nok".to_owned())
+                }
+                Some(Act::Answer(head)) => Reply::LastAnswer(format!("{head}\r\ncontent-length: 9\r\n\r\nno, thank")),
+                Some(Act::LongAnswer(head)) => {
+                    Reply::LastAnswer(format!("{head}\r\ncontent-length: 100000\r\n\r\n{}", "x".repeat(100_000)))
+                }
+                Some(Act::Hang(time)) => {
+                    std::thread::sleep(time);
+                    Reply::BreakOff
+                }
+                Some(Act::BreakOff) => Reply::BreakOff,
             }
         });
         Service { url, requests }
@@ -47,37 +61,7 @@ impl Service {
 
     /// Rows of requests that were answered with 200, in the order of their arrival.
     fn rows(&self) -> Vec<String> {
-        self.requests.lock().unwrap().iter().flat_map(|(_, body)| body.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
-    }
-}
-
-fn serve(stream: &TcpStream, seen: &Mutex<Vec<(String, String)>>, script: &Mutex<std::vec::IntoIter<Act>>) -> Option<()> {
-    let mut input = BufReader::new(stream);
-    let mut output = stream;
-    loop {
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            if input.read_line(&mut head).ok()? == 0 {
-                return None;
-            }
-        }
-        let lower = head.to_lowercase();
-        let length = lower.split("content-length: ").nth(1)?.lines().next()?.trim().parse().ok()?;
-        let mut body = vec![0; length];
-        input.read_exact(&mut body).ok()?;
-        let act = script.lock().unwrap().next();
-        match act {
-            None => {
-                seen.lock().unwrap().push((head, String::from_utf8(body).unwrap()));
-                output.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").ok()?;
-            }
-            Some(Act::Answer(head)) => {
-                output.write_all(format!("HTTP/1.1 {head}\r\ncontent-length: 9\r\n\r\nno, thank").as_bytes()).ok()?;
-                return None;
-            }
-            Some(Act::Hang(time)) => std::thread::sleep(time),
-            Some(Act::BreakOff) => return None,
-        }
+        self.requests.lock().unwrap().iter().flat_map(|request| request.body.lines().map(str::to_owned)).collect()
     }
 }
 
@@ -132,10 +116,10 @@ async fn rows_arrive_as_json_lines_with_the_headers() {
     send(&mut writer(&service.url), 0..95).await.unwrap();
     assert_eq!(sorted(service.rows()), expected(0..95));
     let requests = service.requests.lock().unwrap();
-    let head = requests[0].0.to_lowercase();
+    let head = &requests[0].head;
     assert!(head.starts_with("post /rows?token=secret http/1.1\r\n"), "{head}");
     assert!(head.contains("content-type: application/x-ndjson\r\n") && head.contains("authorization: bearer t\r\n"), "{head}");
-    assert!(requests.iter().all(|(_, body)| body.lines().count() <= 10));
+    assert!(requests.iter().all(|request| request.body.lines().count() <= 10));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -179,6 +163,11 @@ async fn a_refusal_for_good_names_status_and_answer_and_a_peer_that_stays_away_f
     assert!(message.ends_with("/rows: 422 Unprocessable Entity: no, thank"), "{message}");
     assert!(!message.contains("secret"), "{message}");
     assert_eq!(error.kind(), ErrorKind::Permanent);
+
+    let service = Service::new(vec![Act::LongAnswer("400 Bad Request")]);
+    let error = send(&mut writer(&service.url), 0..5).await.unwrap_err();
+    let expected = format!("/rows: 400 Bad Request: {}..", "x".repeat(200));
+    assert!(error.message().ends_with(&expected), "of a long answer the beginning: {error}");
 
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = send(&mut writer(&format!("http://{address}/")), 0..5).await.unwrap_err();

@@ -152,15 +152,21 @@ impl FileCommitter {
     fn commit_one(&self, request: &mut CommitRequest, file: &StagedFile, folders: &mut BTreeSet<PathBuf>) -> JobResult<()> {
         let temporary = self.staging.join(&file.temporary);
         let target = self.folder.join(&file.target);
+        let parent = target.parent().unwrap_or(&self.folder).to_owned();
         if !temporary.exists() {
             match std::fs::metadata(&target) {
-                Ok(found) if found.len() == file.size => {}
-                Ok(found) => notice(&format!(
-                    "warning: `{}` has been changed since it was committed: {} bytes, it had {}",
-                    target.display(),
-                    found.len(),
-                    file.size
-                )),
+                Ok(found) => {
+                    if found.len() != file.size {
+                        notice(&format!(
+                            "warning: `{}` has been changed since it was committed: {} bytes, it had {}",
+                            target.display(),
+                            found.len(),
+                            file.size
+                        ));
+                    }
+                    // Whoever gave it its name may have died before that was on disk.
+                    folders.insert(parent);
+                }
                 // Somebody may have taken it away after an earlier process committed it.
                 Err(_) if self.recovering => {
                     notice(&format!("warning: `{}` was committed and is not there any more", target.display()));
@@ -179,7 +185,6 @@ impl FileCommitter {
                 target.display()
             )));
         }
-        let parent = target.parent().unwrap_or(&self.folder).to_owned();
         match std::fs::create_dir_all(&parent).and_then(|()| std::fs::rename(&temporary, &target)) {
             Ok(()) => drop(folders.insert(parent)),
             Err(error) => request.retry_later(format!("cannot commit `{}`: {error}", target.display())),

@@ -206,14 +206,8 @@ struct Row {
     n: i64,
 }
 
-/// Killed after a resume, and resumed from the same checkpoint again: what the second process had staged is not taken for
-/// what the first one had committed.
-#[test]
-fn a_resumed_writer_stages_under_names_of_its_own() {
-    let fixture = Fixture::new();
-    let options = crate::options::Options::new().with("path", fixture.out().to_str().unwrap());
-    let sink = FileSink::<Row, JsonFormat>::from_options(&options).unwrap();
-    let context = |first_checkpoint| SinkContext {
+fn context(first_checkpoint: u64) -> SinkContext {
+    SinkContext {
         name: "rows".into(),
         uid: "sink/rows/file".into(),
         subtask: 0,
@@ -222,7 +216,34 @@ fn a_resumed_writer_stages_under_names_of_its_own() {
         first_checkpoint,
         retained: 1,
         replace: false,
-    };
+    }
+}
+
+/// Also when the files are smaller than what a writer keeps in memory.
+#[test]
+fn a_file_of_the_size_to_roll_at_is_closed() {
+    let fixture = Fixture::new();
+    let options = crate::options::Options::new().with("path", fixture.out().to_str().unwrap()).with("roll_size", 10_i64);
+    let sink = FileSink::<Row, JsonFormat>::from_options(&options).unwrap();
+    let mut committer = sink.committer(&context(1)).unwrap().unwrap();
+    committer.start(&SinkStart::Fresh).unwrap();
+    let mut writer = sink.writer(&context(1)).unwrap();
+    for n in 0..5 {
+        writer.write(Row { n }).unwrap();
+    }
+    commit(&mut *committer, 1, &writer.prepare_commit(1).unwrap()).unwrap();
+    let rows = |from: u32, to: u32| (from..to).map(|n| format!("{{\"n\":{n}}}\n")).collect::<String>();
+    let expected = [(0, 2), (2, 4), (4, 5)].map(|(from, to)| pair(&format!("part-0-1-{}.json", from / 2), &rows(from, to)));
+    assert_eq!(fixture.visible(), expected, "two rows of 8 bytes each reach it");
+}
+
+/// Killed after a resume, and resumed from the same checkpoint again: what the second process had staged is not taken for
+/// what the first one had committed.
+#[test]
+fn a_resumed_writer_stages_under_names_of_its_own() {
+    let fixture = Fixture::new();
+    let options = crate::options::Options::new().with("path", fixture.out().to_str().unwrap());
+    let sink = FileSink::<Row, JsonFormat>::from_options(&options).unwrap();
     let mut committer = sink.committer(&context(1)).unwrap().unwrap();
     committer.start(&SinkStart::Fresh).unwrap();
     let mut writer = sink.writer(&context(1)).unwrap();

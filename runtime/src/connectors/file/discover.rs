@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::open::Codec;
 use super::split::FileSplit;
 use super::stamp::Stamp;
+use super::watch::Seen;
 use crate::error::{JobError, JobResult};
 
 /// A byte range is at least this long.
@@ -29,8 +30,9 @@ pub(crate) struct Found {
     pub stamp: Stamp,
 }
 
-/// All files that a `path` option means, sorted by name. `watched`: there may be none yet, but the folder must be there.
-pub(crate) fn find_files(pattern: &str, watched: bool) -> JobResult<Vec<Found>> {
+/// All files that a `path` option means, sorted by name. `watched`, with what was seen: there may be none yet, but the folder must be
+/// there.
+pub(crate) fn find_files(pattern: &str, watched: Option<&Seen>) -> JobResult<Vec<Found>> {
     let mut files = Vec::new();
     // A name may hold commas: where there is such a file, it is meant.
     if Path::new(pattern).exists() {
@@ -40,7 +42,7 @@ pub(crate) fn find_files(pattern: &str, watched: bool) -> JobResult<Vec<Found>> 
             add_matching(part, watched, &mut files)?;
         }
     }
-    if files.is_empty() && !watched {
+    if files.is_empty() && watched.is_none() {
         return Err(no_match(pattern));
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -48,7 +50,7 @@ pub(crate) fn find_files(pattern: &str, watched: bool) -> JobResult<Vec<Found>> 
     Ok(files)
 }
 
-fn add_matching(part: &str, watched: bool, files: &mut Vec<Found>) -> JobResult<()> {
+fn add_matching(part: &str, watched: Option<&Seen>, files: &mut Vec<Found>) -> JobResult<()> {
     let path = Path::new(part);
     let before = files.len();
     if path.is_dir() {
@@ -62,7 +64,8 @@ fn add_matching(part: &str, watched: bool, files: &mut Vec<Found>) -> JobResult<
     } else if path.exists() {
         add_file(path.to_owned(), files)?;
     } else {
-        if watched {
+        // A file that was there may be missing for a moment, while it is rotated.
+        if watched.is_some_and(|seen| !seen.contains_key(part)) {
             check_root(part)?;
         }
         let options =
@@ -79,7 +82,7 @@ fn add_matching(part: &str, watched: bool, files: &mut Vec<Found>) -> JobResult<
             }
         }
     }
-    if files.len() == before && !watched {
+    if files.len() == before && watched.is_none() {
         return Err(no_match(part));
     }
     Ok(())
@@ -142,7 +145,7 @@ impl Search {
     /// The splits of all files that are there. Blocks.
     pub(crate) fn splits(&self) -> JobResult<Vec<FileSplit>> {
         let mut splits = Vec::new();
-        for found in find_files(&self.pattern, false)? {
+        for found in find_files(&self.pattern, None)? {
             splits.extend(self.splits_of(&found, 0)?);
         }
         Ok(splits)
@@ -197,7 +200,7 @@ mod tests {
 
     fn names(folder: &tempfile::TempDir, pattern: &str) -> Result<Vec<String>, String> {
         let root = folder.path().to_str().unwrap();
-        let found = find_files(&pattern.replace("TMP", root), false).map_err(|error| error.message().to_owned())?;
+        let found = find_files(&pattern.replace("TMP", root), None).map_err(|error| error.message().to_owned())?;
         Ok(found.into_iter().map(|found| found.path.rsplit('/').next().unwrap().to_owned()).collect())
     }
 
@@ -223,9 +226,9 @@ mod tests {
     fn a_watched_folder_may_be_empty_but_must_exist() {
         let folder = folder();
         let root = folder.path().to_str().unwrap();
-        assert_eq!(find_files(&format!("{root}/*.json"), true).unwrap(), []);
+        assert_eq!(find_files(&format!("{root}/*.json"), Some(&Seen::new())).unwrap(), []);
         for missing in ["nowhere", "nowhere/*.csv"] {
-            let error = find_files(&format!("{root}/{missing}"), true).unwrap_err();
+            let error = find_files(&format!("{root}/{missing}"), Some(&Seen::new())).unwrap_err();
             assert!(error.message().contains(&format!("there is no folder `{root}/nowhere`;")), "{error}");
         }
     }
@@ -235,7 +238,7 @@ mod tests {
         let folder = folder();
         assert!(names(&folder, "TMP/*.json").unwrap_err().starts_with("no file matches"));
         assert!(names(&folder, "TMP/a.csv,TMP/missing.csv").unwrap_err().ends_with("missing.csv`"));
-        assert!(find_files("nothing-here-*.csv", false).unwrap_err().message().contains(" in `/"), "relative: says where");
+        assert!(find_files("nothing-here-*.csv", None).unwrap_err().message().contains(" in `/"), "relative: says where");
         assert!(names(&folder, "TMP/[.csv").unwrap_err().contains("no valid pattern"));
     }
 }

@@ -48,8 +48,6 @@ pub use {
     writer::FileWriter,
 };
 
-#[cfg(feature = "engine")]
-pub(crate) use super::format_of;
 use super::{ConnectorSpec, OptionSpec, OptionTy, SinkSpec, SourceSpec};
 
 /// The connector.

@@ -195,12 +195,15 @@ impl Read for ZstdFrames {
     }
 }
 
-/// Keeps the kind of an input error that the decoder has wrapped.
+/// An input error that the decoder has wrapped stays what it was.
 fn zstd_error(error: FrameDecoderError) -> std::io::Error {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(inner) = cause {
         if let Some(io) = inner.downcast_ref::<std::io::Error>() {
-            return std::io::Error::new(io.kind(), io.to_string());
+            return match io.raw_os_error() {
+                Some(code) => std::io::Error::from_raw_os_error(code),
+                None => std::io::Error::new(io.kind(), io.to_string()),
+            };
         }
         cause = inner.source();
     }

@@ -87,7 +87,7 @@ impl Shape {
     pub(crate) fn open_head(self, path: &str, codec: Codec) -> JobResult<Open> {
         let bytes = Bytes::open(path, codec, 0).map_err(|error| cannot_read(path, &error))?;
         let mut open = Open::new(path, bytes, Framer::new(self.framing), 0);
-        open.read_more(4);
+        open.read_more(4)?;
         match byte_order_mark(&open.carry) {
             Ok(mark) => {
                 open.carry.drain(..mark);
@@ -136,12 +136,13 @@ impl Open {
     }
 
     /// Reads up to `len` bytes more; gives how many. None after damage.
-    fn read_more(&mut self, len: usize) -> usize {
+    fn read_more(&mut self, len: usize) -> JobResult<usize> {
         match self.bytes.read_into(len, &mut self.carry) {
-            Ok(read) => read,
+            Ok(read) => Ok(read),
+            Err(error) if is_of_the_system(&error) => Err(cannot_read(&self.path, &error)),
             Err(error) => {
                 self.broken = Some(self.bytes.explain(&error));
-                0
+                Ok(0)
             }
         }
     }
@@ -151,7 +152,7 @@ impl Open {
             if let Some(frame) = self.framer.next(&self.carry) {
                 break frame;
             }
-            if self.read_more(4096) == 0 {
+            if self.read_more(4096)? == 0 {
                 match self.framer.rest(&self.carry) {
                     Some(frame) if self.broken.is_none() => break frame,
                     _ => return Ok(()),
@@ -209,6 +210,7 @@ impl Open {
                 at += frame.consumed;
             }
             match result {
+                Err(error) if is_of_the_system(&error) => return Err(cannot_read(&self.path, &error)),
                 Err(error) => {
                     // The rows before the damage are whole; what stands behind the last line break is not.
                     chunk.broken = Some(self.bytes.explain(&error));
@@ -276,6 +278,11 @@ impl Open {
 fn place(start: usize, len: usize) -> (u32, u32) {
     // A buffer is never longer than the longest record and a read.
     (u32::try_from(start).unwrap_or(u32::MAX), u32::try_from(len).unwrap_or(u32::MAX))
+}
+
+/// Whether the system could not read: that says nothing about what is in the file, which may be read later.
+fn is_of_the_system(error: &std::io::Error) -> bool {
+    error.raw_os_error().is_some()
 }
 
 pub(crate) fn cannot_read(path: &str, error: &std::io::Error) -> JobError {

@@ -63,7 +63,7 @@ impl<T: Record, F: Format> FileSink<T, F> {
                 _ => Existing::Fail,
             },
             compact: compact(options)?,
-            format: super::format_of(options)?,
+            format: crate::connectors::format_of(options)?,
             row: PhantomData,
         })
     }

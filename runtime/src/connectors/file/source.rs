@@ -46,7 +46,7 @@ impl<T: Record, F: Format> FileSource<T, F> {
             watch: options.every("watch")?,
             append: options.boolean("append")?.unwrap_or(false),
             rate: options.unsigned("rate")?,
-            format: super::format_of(options)?,
+            format: crate::connectors::format_of(options)?,
             row: PhantomData,
         })
     }

@@ -344,3 +344,16 @@ fn a_file_that_changes_vanishes_or_is_replaced_is_an_error() {
     std::fs::rename(folder.path().join("new"), &split.path).unwrap();
     assert!(fetcher.fetch().unwrap_err().message().contains("was replaced by another file before it was read"));
 }
+
+/// Else, where damaged files are skipped, rows would be lost that are there.
+#[test]
+fn what_the_system_cannot_read_is_an_error_and_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    for codec in [Codec::Plain, Codec::Gzip, Codec::Zstd] {
+        let mut fetcher = FileFetcher::with_read_size(Framing::Lines, false, 100);
+        fetcher.add(FileSplit::whole(folder.path().to_str().unwrap().to_owned(), codec)).unwrap();
+        let error = fetcher.fetch().unwrap_err();
+        assert!(error.message().starts_with("cannot read"), "{error}");
+        assert_eq!(error.kind(), crate::error::ErrorKind::Transient);
+    }
+}

@@ -9,7 +9,7 @@
 //! - a file that was changed in place after it had been found is an error, unless files may grow (`append: true`);
 //! - a file that was renamed inside of the folder is not read again.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use super::discover::{Found, Search, find_files};
@@ -49,17 +49,18 @@ pub(crate) struct Looked {
 impl Search {
     /// Looks at the folder. Blocks. `every`: how often that is done.
     pub(crate) fn look(&self, seen: &Seen, every: Duration) -> JobResult<Looked> {
-        self.compare(seen, find_files(&self.pattern, true)?, micros(std::time::SystemTime::now()), every)
+        self.compare(seen, find_files(&self.pattern, Some(seen))?, micros(std::time::SystemTime::now()), every)
     }
 
     fn compare(&self, seen: &Seen, files: Vec<Found>, now: u64, every: Duration) -> JobResult<Looked> {
         let settle = as_micros(SETTLE.min(every));
         let mut now_seen = seen.clone();
         let mut splits = Vec::new();
-        let there: HashSet<&str> = files.iter().map(|found| found.path.as_str()).collect();
-        let missing: HashMap<(u64, u64), &SeenFile> = seen
+        let there: HashMap<&str, &Stamp> = files.iter().map(|found| (found.path.as_str(), &found.stamp)).collect();
+        // What is no longer where it was, also because another file has taken its name (rotated).
+        let moved: HashMap<(u64, u64), &SeenFile> = seen
             .iter()
-            .filter(|(path, _)| !there.contains(path.as_str()))
+            .filter(|(path, file)| there.get(path.as_str()).is_none_or(|now| !now.same_file(&file.stamp)))
             .map(|(_, file)| ((file.stamp.inode, file.stamp.born), file))
             .collect();
         for found in &files {
@@ -74,7 +75,7 @@ impl Search {
                 Some(known) if known.stamp.same_file(&stamp) => return Err(changed(&found.path, &known.stamp, &stamp)),
                 _ => {
                     let version = known.map_or(0, |known| known.version + 1);
-                    let renamed = missing.get(&(stamp.inode, stamp.born)).is_some_and(|old| self.is_same(old, &stamp));
+                    let renamed = moved.get(&(stamp.inode, stamp.born)).is_some_and(|old| self.is_same(old, &stamp));
                     if !renamed {
                         let settled = self.append || stamp.modified > now || stamp.modified + settle <= now;
                         if !settled {
@@ -93,7 +94,7 @@ impl Search {
             now_seen.insert(found.path.clone(), entry);
         }
         now_seen.retain(|path, file| {
-            if there.contains(path.as_str()) {
+            if there.contains_key(path.as_str()) {
                 return true;
             }
             if file.gone == 0 {
@@ -184,6 +185,30 @@ mod tests {
         assert_eq!(new, ["a#1"], "another file took its name");
         let (new, _) = look(&search, &seen, HOUR, &[file("a", 4, 11, 7)]);
         assert_eq!(new, ["a#2"]);
+    }
+
+    #[test]
+    fn a_file_that_made_room_for_another_of_its_name_is_not_read_again() {
+        for append in [false, true] {
+            let search = search(append);
+            let (_, seen) = look(&search, &Seen::new(), HOUR, &[file("a", 1, 10, 5)]);
+            let (new, seen) = look(&search, &seen, HOUR, &[file("a", 2, 3, 7), file("a.1", 1, 10, 5)]);
+            assert_eq!(new, ["a#1"]);
+            let (new, _) = look(&search, &seen, HOUR, &[file("a", 3, 3, 8), file("a.1", 2, 3, 7), file("a.2", 1, 10, 5)]);
+            assert_eq!(new, ["a#2"]);
+        }
+    }
+
+    #[test]
+    fn a_watched_file_may_be_missing_for_a_moment() {
+        let folder = tempfile::tempdir().unwrap();
+        let pattern = folder.path().join("a").to_str().unwrap().to_owned();
+        let search = Search { pattern: pattern.clone(), ..search(true) };
+        assert!(search.look(&Seen::new(), EVERY).is_err(), "it was never there");
+        std::fs::write(&pattern, "1\n").unwrap();
+        let seen = search.look(&Seen::new(), EVERY).unwrap().seen.unwrap();
+        std::fs::remove_file(&pattern).unwrap();
+        assert_eq!(search.look(&seen, EVERY).unwrap().splits, []);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::formats::Encoder;
 use crate::record::Record;
 use crate::sink::SinkWriter;
 
-/// Bytes that wait in memory per file.
+/// Bytes that wait in memory per file, at most.
 const BUFFER: usize = 64 * 1024;
 
 /// With more partitions than this, all files are closed and begun again.
@@ -50,6 +50,8 @@ pub struct FileWriter<T, E> {
     /// The number of the next temporary file.
     next: u64,
     folder: String,
+    /// Bytes of a file that wait in memory.
+    flush_at: usize,
     row: PhantomData<fn(T)>,
 }
 
@@ -71,6 +73,8 @@ enum Compressed {
 impl<T: Record, E: Encoder<T>> FileWriter<T, E> {
     pub(super) fn new(options: WriterOptions, encoder: E) -> Self {
         FileWriter {
+            // A file that is to be smaller than the buffer is looked at when it is that large.
+            flush_at: usize::try_from(options.roll_size).unwrap_or(BUFFER).min(BUFFER),
             options,
             encoder,
             open: HashMap::new(),
@@ -153,7 +157,7 @@ impl<T: Record, E: Encoder<T>> SinkWriter<T> for FileWriter<T, E> {
             }
         };
         self.encoder.encode(&row, &mut open.buffer);
-        if open.buffer.len() >= BUFFER {
+        if open.buffer.len() >= self.flush_at {
             open.flush()?;
             if open.written >= self.options.roll_size
                 && let Some((folder, open)) = self.open.remove_entry(self.folder.as_str())

@@ -62,7 +62,6 @@ impl<T: Record> Source for GeneratorSource<T> {
         Ok(GeneratorReader {
             maker: self.maker.clone(),
             splits: Vec::new(),
-            paused: Vec::new(),
             turn: 0,
             no_more_splits: false,
             rate: self.rate,
@@ -80,9 +79,7 @@ impl<T: Record> Source for GeneratorSource<T> {
 /// Makes the rows of one subtask.
 pub struct GeneratorReader<T> {
     maker: Maker,
-    splits: Vec<NumberSplit>,
-    /// Splits, by their id, that are too far ahead of others.
-    paused: Vec<String>,
+    splits: Vec<Part>,
     /// The split whose turn it is.
     turn: usize,
     no_more_splits: bool,
@@ -90,6 +87,15 @@ pub struct GeneratorReader<T> {
     throttle: Arc<Throttle>,
     sleep: Option<Pin<Box<tokio::time::Sleep>>>,
     row: PhantomData<fn() -> T>,
+}
+
+/// A split that is read.
+#[derive(Debug)]
+struct Part {
+    id: String,
+    split: NumberSplit,
+    /// It is too far ahead of others.
+    paused: bool,
 }
 
 impl<T> std::fmt::Debug for GeneratorReader<T> {
@@ -140,7 +146,7 @@ impl<T: Record> SourceReader for GeneratorReader<T> {
     type Split = NumberSplit;
 
     fn add_splits(&mut self, splits: Vec<NumberSplit>) -> JobResult<()> {
-        self.splits.extend(splits);
+        self.splits.extend(splits.into_iter().map(|split| Part { id: split.id(), split, paused: false }));
         Ok(())
     }
 
@@ -153,17 +159,17 @@ impl<T: Record> SourceReader for GeneratorReader<T> {
             let status = if self.no_more_splits { ReaderStatus::End } else { ReaderStatus::NeedsSplit };
             return Poll::Ready(Ok(status));
         }
-        let limit = ready!(self.allowance(context));
         let count = self.splits.len();
-        let may = |&turn: &usize| self.paused.is_empty() || !self.paused.contains(&self.splits[turn].id());
+        let may = |&turn: &usize| !self.splits[turn].paused;
         let Some(turn) = (0..count).map(|step| (self.turn + step) % count).find(may) else { return Poll::Pending };
+        let limit = ready!(self.allowance(context));
         self.turn = turn;
-        let split = &mut self.splits[turn];
-        out.select_split(&split.id());
-        Self::make(&self.maker, split, limit, out)?;
-        if split.is_done() {
-            out.split_finished(&split.id());
-            self.splits.remove(self.turn);
+        let part = &mut self.splits[turn];
+        out.select_split(&part.id);
+        Self::make(&self.maker, &mut part.split, limit, out)?;
+        if part.split.is_done() {
+            out.split_finished(&part.id);
+            self.splits.remove(turn);
         } else {
             self.turn += 1;
         }
@@ -171,13 +177,12 @@ impl<T: Record> SourceReader for GeneratorReader<T> {
     }
 
     fn snapshot(&self) -> Vec<NumberSplit> {
-        self.splits.clone()
+        self.splits.iter().map(|part| part.split.clone()).collect()
     }
 
     fn set_paused(&mut self, split: &str, paused: bool) -> bool {
-        self.paused.retain(|id| id != split);
-        if paused {
-            self.paused.push(split.to_owned());
+        if let Some(part) = self.splits.iter_mut().find(|part| part.id == split) {
+            part.paused = paused;
         }
         true
     }

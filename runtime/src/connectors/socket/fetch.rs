@@ -37,7 +37,8 @@ pub(crate) struct SocketFetcher {
     framing: Framing,
     has_header: bool,
     give_up_after: Duration,
-    split: Option<(Arc<str>, SocketSplit)>,
+    /// The server, which is also the id of the split.
+    address: Option<Arc<str>>,
     connection: Option<Connection>,
     paused: bool,
     /// Bytes of earlier connections: positions in messages count from the start of the job.
@@ -74,7 +75,7 @@ impl SocketFetcher {
             framing,
             has_header,
             give_up_after,
-            split: None,
+            address: None,
             connection: None,
             paused: false,
             position: 0,
@@ -147,17 +148,17 @@ impl SplitFetcher for SocketFetcher {
     type Chunk = Chunk;
 
     fn add(&mut self, split: SocketSplit) -> JobResult<()> {
-        self.split = Some((split.id().into(), split));
+        self.address = Some(split.id().into());
         Ok(())
     }
 
     fn fetch(&mut self) -> JobResult<Fetched<Chunk>> {
-        let Some((id, split)) = self.split.clone() else { return Ok(Fetched::Nothing(PATIENCE)) };
+        let Some(id) = self.address.clone() else { return Ok(Fetched::Nothing(PATIENCE)) };
         if self.paused {
             // The server is not read from: what it sends waits in the connection.
             return Ok(Fetched::Nothing(PATIENCE));
         }
-        let address = split.address.as_str();
+        let address: &str = &id;
         if self.connection.is_none()
             && let Some(wait) = self.connect(address)?
         {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::fetch::SocketFetcher;
 use crate::bytes::{Reader, put_str};
 use crate::connectors::emitter::{RecordEmitter, RecordSplit};
-use crate::connectors::file::format_of;
+use crate::connectors::format_of;
 use crate::error::{JobError, JobResult};
 use crate::formats::Format;
 use crate::options::Options;

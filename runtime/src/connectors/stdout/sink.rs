@@ -24,7 +24,7 @@ pub struct StdoutSink<T, F> {
 impl<T: Record, F: Format> StdoutSink<T, F> {
     /// See the connector's options.
     pub fn from_options(options: &Options) -> JobResult<Self> {
-        Ok(StdoutSink { format: crate::connectors::file::format_of(options)?, row: PhantomData })
+        Ok(StdoutSink { format: crate::connectors::format_of(options)?, row: PhantomData })
     }
 }
 

@@ -55,6 +55,12 @@ impl Waiting {
         }
     }
 
+    /// What the global committer is shown of a checkpoint.
+    fn committed(&self, checkpoint: u64) -> Vec<Vec<u8>> {
+        let groups = self.lock();
+        groups.get(&checkpoint).map_or_else(Vec::new, |group| group.committed.iter().map(|(_, bytes)| bytes.clone()).collect())
+    }
+
     fn first(&self) -> Option<(u64, Vec<CommitRequest>)> {
         self.lock().first_key_value().map(|(checkpoint, group)| (*checkpoint, group.open.clone()))
     }
@@ -136,6 +142,10 @@ pub(super) async fn commit_all(
     mut cancel: watch::Receiver<bool>,
 ) -> (Workers, JobResult<()>) {
     loop {
+        // The rest is in the checkpoint that the next attempt begins with.
+        if *cancel.borrow() {
+            return (workers, Ok(()));
+        }
         let Some((checkpoint, requests)) = waiting.first() else { return (workers, Ok(())) };
         let (back, outcome) = match round(workers, checkpoint, requests, &waiting, &status, &label).await {
             Ok(done) => done,
@@ -201,12 +211,10 @@ fn try_once(
             return Ok(Some((retry, reason, policy)));
         }
     }
-    let committed: Vec<Vec<u8>> = match waiting.lock().get(&checkpoint) {
-        Some(group) => group.committed.iter().map(|(_, bytes)| bytes.clone()).collect(),
-        None => return Ok(None),
-    };
-    if let Some(global) = workers.global.as_mut().filter(|_| !committed.is_empty()) {
-        match global.commit(checkpoint, &committed)? {
+    if let Some(global) = &mut workers.global {
+        let committed = waiting.committed(checkpoint);
+        let outcome = if committed.is_empty() { CommitOutcome::Committed } else { global.commit(checkpoint, &committed)? };
+        match outcome {
             CommitOutcome::Committed | CommitOutcome::AlreadyCommitted => {}
             CommitOutcome::Failed(reason) => {
                 status.lost(&reason);

@@ -5,13 +5,16 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::queue::Queue;
 use super::{BatchSender, BatchSettings, Entry, SendOutcome};
 use crate::error::JobError;
 use crate::notice::notice;
 use crate::sink::WriterMetrics;
+
+/// A service that is down says the same many times a second: it is passed on no more often.
+const SAY_EVERY: Duration = Duration::from_secs(10);
 
 /// What the writer and the engine share.
 #[derive(Debug)]
@@ -85,13 +88,11 @@ pub(super) async fn drive(shared: Arc<Shared>, sender: Arc<dyn BatchSender>, set
         }
         tokio::select! {
             Some(joined) = requests.join_next() => {
-                let mut state = shared.lock();
-                match joined {
-                    Ok(done) => settle(&mut state, done, &name, &mut said),
-                    Err(error) => state.error = Some(JobError::transient(format!("sending panicked: {error}"))),
-                }
-                if let Some(waker) = state.waker.take() {
-                    waker.wake();
+                let again = settle(&mut shared.lock(), joined);
+                // Without the lock: the task must not wait for whoever reads standard error.
+                if let Some(reason) = again.filter(|_| said.is_none_or(|at| at.elapsed() > SAY_EVERY)) {
+                    said = Some(Instant::now());
+                    notice(&format!("{name}: rows are sent again: {reason}"));
                 }
             }
             () = shared.changed.notified() => {}
@@ -115,7 +116,18 @@ async fn one(sender: &dyn BatchSender, request: u64, entries: Vec<Entry>, settin
     Done { request, rows, took: started.elapsed(), outcome }
 }
 
-fn settle(state: &mut State, done: Done, name: &str, said: &mut Option<Instant>) {
+/// Notes what came of a request and wakes the task. The reason, where rows have to be sent again.
+fn settle(state: &mut State, joined: Result<Done, JoinError>) -> Option<String> {
+    if let Some(waker) = state.waker.take() {
+        waker.wake();
+    }
+    let done = match joined {
+        Ok(done) => done,
+        Err(error) => {
+            state.error = Some(JobError::transient(format!("sending panicked: {error}")));
+            return None;
+        }
+    };
     let reason = match &done.outcome {
         SendOutcome::Sent => {
             state.metrics.last_send_micros = u64::try_from(done.took.as_micros()).unwrap_or(u64::MAX);
@@ -131,11 +143,7 @@ fn settle(state: &mut State, done: Done, name: &str, said: &mut Option<Instant>)
         Ok(again) => state.metrics.send_errors += again as u64,
         Err(error) => state.error = Some(error),
     }
-    // A service that is down says the same many times a second.
-    if let Some(reason) = reason.filter(|_| said.is_none_or(|at| at.elapsed() > Duration::from_secs(10))) {
-        *said = Some(Instant::now());
-        notice(&format!("{name}: rows are sent again: {reason}"));
-    }
+    reason
 }
 
 async fn until(at: Option<Instant>) {

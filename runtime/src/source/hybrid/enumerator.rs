@@ -39,8 +39,8 @@ pub struct HybridEnumerator<L: Stages> {
     /// What is known of the rows of the stage so far.
     summary: L::Summary,
     inner: Box<dyn ErasedEnumerator>,
-    /// The enumerator of the stage before, which has yet to hear of the checkpoint that holds its end.
-    ended: Option<Ended<Box<dyn ErasedEnumerator>>>,
+    /// The enumerators of stages that have yet to hear of the checkpoint that holds their end.
+    ended: Vec<Ended<Box<dyn ErasedEnumerator>>>,
     /// The stage that each reader has been switched to. A reader that is not here has not said that it is there.
     readers: BTreeMap<u32, u32>,
     /// Readers that have read the stage.
@@ -79,7 +79,7 @@ impl<L: Stages> HybridEnumerator<L> {
             start_time: Timestamp(now_micros()),
             summary: L::Summary::default(),
             inner,
-            ended: None,
+            ended: Vec::new(),
             readers: BTreeMap::new(),
             finished: BTreeSet::new(),
             older: BTreeMap::new(),
@@ -196,7 +196,7 @@ impl<L: Stages> HybridEnumerator<L> {
         self.stage += 1;
         self.finished.clear();
         let next = open(&*self.stages, self.stage, &self.ends, &self.context, None)?;
-        self.ended = Some(Ended::new(std::mem::replace(&mut self.inner, next)));
+        self.ended.push(Ended::new(std::mem::replace(&mut self.inner, next)));
         self.start_time = Timestamp(now_micros());
         self.inner(context, |inner| inner.start())?;
         let readers: Vec<_> = self.readers.keys().copied().collect();
@@ -317,12 +317,10 @@ impl<L: Stages> SplitEnumerator<HybridSplit> for HybridEnumerator<L> {
     }
 
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
-        if let Some(ended) = &mut self.ended {
+        for ended in &mut self.ended {
             ended.part.checkpoint_complete(checkpoint)?;
-            if ended.is_done() {
-                self.ended = None;
-            }
         }
+        self.ended.retain_mut(|ended| !ended.is_done());
         self.inner.checkpoint_complete(checkpoint)
     }
 }

@@ -19,8 +19,8 @@ pub struct HybridReader<L: Stages> {
     stages: Arc<L>,
     context: ReaderContext,
     running: Option<Running<L>>,
-    /// The reader of the stage before, which has yet to hear of the checkpoint that holds its end.
-    ended: Option<Ended<L::Reader>>,
+    /// The readers of stages that have yet to hear of the checkpoint that holds their end.
+    ended: Vec<Ended<L::Reader>>,
     /// Splits of stages that it has not been switched to: kept, and in every snapshot.
     waiting: Vec<HybridSplit>,
     id: String,
@@ -45,7 +45,14 @@ impl<L: Stages> std::fmt::Debug for HybridReader<L> {
 
 impl<L: Stages> HybridReader<L> {
     pub(super) fn new(stages: Arc<L>, context: &ReaderContext) -> Self {
-        HybridReader { stages, context: context.clone(), running: None, ended: None, waiting: Vec::new(), id: String::new() }
+        HybridReader {
+            stages,
+            context: context.clone(),
+            running: None,
+            ended: Vec::new(),
+            waiting: Vec::new(),
+            id: String::new(),
+        }
     }
 
     fn running(&mut self, stage: u32) -> Option<&mut Running<L>> {
@@ -75,7 +82,7 @@ impl<L: Stages> HybridReader<L> {
         if !own.is_empty() {
             running.reader.add_splits(&own.into_iter().map(|split| split.bytes).collect::<Vec<_>>())?;
         }
-        self.ended = self.running.replace(running).map(|before| Ended::new(before.reader));
+        self.ended.extend(self.running.replace(running).map(|before| Ended::new(before.reader)));
         Ok(())
     }
 }
@@ -161,12 +168,10 @@ impl<L: Stages> SourceReader for HybridReader<L> {
     }
 
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
-        if let Some(ended) = &mut self.ended {
+        for ended in &mut self.ended {
             ended.part.checkpoint_complete(checkpoint)?;
-            if ended.is_done() {
-                self.ended = None;
-            }
         }
+        self.ended.retain_mut(|ended| !ended.is_done());
         match &mut self.running {
             Some(running) => running.reader.checkpoint_complete(checkpoint),
             None => Ok(()),

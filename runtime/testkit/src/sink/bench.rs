@@ -7,7 +7,6 @@ use std::time::Duration;
 use millstream::chain::SourceConfig;
 use millstream::operator::{Collector, Failure, Operator};
 use millstream::source::{ErasedSource, erase_source};
-use millstream::value::{EvalError, Timestamp};
 use millstream::{
     Chain, ChainBuilder, ChainSpec, ErrorPolicy, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobResult, ParamValues,
     Restart, RunOptions,
@@ -17,6 +16,7 @@ use super::SinkContext;
 use crate::claims::Delivery;
 use crate::control::{PATIENCE, wait_until};
 use crate::faults::{Breaking, Faults};
+use crate::job::{self, NoWatermark, RESTARTS};
 use crate::multiset::difference;
 use crate::numbers::{Gate, Numbers};
 
@@ -39,14 +39,8 @@ impl<C: SinkContext> Bench<C> {
     pub(super) fn open() -> Self {
         let context = C::open().unwrap_or_else(|error| panic!("cannot open the store: {error}"));
         let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("no temporary folder: {error}"));
-        Bench { _folder: Some(folder), ..Bench::at(context, PathBuf::new(), Faults::default()) }.with_checkpoints()
-    }
-
-    fn with_checkpoints(mut self) -> Self {
-        if let Some(folder) = &self._folder {
-            self.checkpoints = folder.path().join("checkpoints");
-        }
-        self
+        let checkpoints = folder.path().join("checkpoints");
+        Bench { _folder: Some(folder), ..Bench::at(context, checkpoints, Faults::default()) }
     }
 
     /// A store of another process.
@@ -79,17 +73,17 @@ impl<C: SinkContext> Bench<C> {
     pub(super) fn start(&self, parallelism: u32, every: Option<Duration>) -> JobHandle {
         let every = every.unwrap_or(Duration::from_secs(3600));
         let options = self.options(parallelism).checkpoints(&self.checkpoints).checkpoint_every(every);
-        started(job::<C>(RESTARTS), options)
+        job::start(job::<C>(RESTARTS), options)
     }
 
     /// A job that the first failure ends.
     pub(super) fn start_once(&self, parallelism: u32) -> JobHandle {
         let options = self.options(parallelism).checkpoints(&self.checkpoints).checkpoint_every(Duration::from_secs(3600));
-        started(job::<C>(Restart::None), options)
+        job::start(job::<C>(Restart::None), options)
     }
 
     pub(super) fn start_without_checkpoints(&self, parallelism: u32) -> JobHandle {
-        started(job::<C>(RESTARTS), self.options(parallelism))
+        job::start(job::<C>(RESTARTS), self.options(parallelism))
     }
 
     /// Waits until so many rows have gone to the sink, since the bench is there.
@@ -128,45 +122,26 @@ impl<C: SinkContext> Bench<C> {
     }
 }
 
-const RESTARTS: Restart = Restart::Fixed { attempts: 1000, delay_micros: 1000 };
-
-fn started(job: Job, options: RunOptions) -> JobHandle {
-    JobHandle::start(job, options).unwrap_or_else(|error| panic!("cannot start: {error}"))
-}
-
 fn job<C: SinkContext>(restart: Restart) -> Job {
-    Job {
-        name: "kit",
-        doc: "",
-        fingerprint: 1,
-        parallelism: 1,
-        max_parallelism: 128,
-        buffer_timeout_micros: 5000,
-        checkpoint: None,
-        restart,
-        on_error: ErrorPolicy::Fail,
-        params: &[],
-        chains: vec![
-            ChainSpec {
-                name: "numbers",
-                uids: &["numbers/source/0"],
-                parallelism: None,
-                slot_group: "default",
-                inputs: Vec::new(),
-                build: build_numbers::<C>,
-                source: Some(source::<C>),
-            },
-            ChainSpec {
-                name: "rows",
-                uids: &["rows/failing/0", "sink/rows/tested"],
-                parallelism: None,
-                slot_group: "default",
-                inputs: vec![InputSpec { from: 0, edge: 0, exchange: ExchangeKind::Rebalance }],
-                build: build_sink::<C>,
-                source: None,
-            },
-        ],
-    }
+    let numbers = ChainSpec {
+        name: "numbers",
+        uids: &["numbers/source/0"],
+        parallelism: None,
+        slot_group: "default",
+        inputs: Vec::new(),
+        build: build_numbers::<C>,
+        source: Some(source::<C>),
+    };
+    let rows = ChainSpec {
+        name: "rows",
+        uids: &["rows/failing/0", "sink/rows/tested"],
+        parallelism: None,
+        slot_group: "default",
+        inputs: vec![InputSpec { from: 0, edge: 0, exchange: ExchangeKind::Rebalance }],
+        build: build_sink::<C>,
+        source: None,
+    };
+    job::job(restart, vec![numbers, rows])
 }
 
 fn numbers<C: SinkContext>(params: &ParamValues) -> JobResult<Numbers<C::Row>> {
@@ -178,8 +153,6 @@ fn numbers<C: SinkContext>(params: &ParamValues) -> JobResult<Numbers<C::Row>> {
 fn source<C: SinkContext>(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
     Ok(erase_source(numbers::<C>(params)?))
 }
-
-type NoWatermark<T> = fn(&T) -> Result<Option<Timestamp>, EvalError>;
 
 fn build_numbers<C: SinkContext>(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let numbers = numbers::<C>(cx.params())?;

@@ -11,6 +11,7 @@ use super::process::run_and_die;
 use crate::claims::Delivery;
 use crate::control::{Chance, PATIENCE, wait_until};
 use crate::faults::Step;
+use crate::job::stop;
 
 /// Rows of a job.
 const ROWS: u64 = 1000;
@@ -89,13 +90,6 @@ fn settled<C: SinkContext>(bench: &Bench<C>, rows: u64) {
 fn checkpoint(handle: &JobHandle) {
     if let Err(error) = handle.checkpoint() {
         panic!("no checkpoint: {error}");
-    }
-}
-
-fn stop(handle: JobHandle) {
-    match handle.stop_with_checkpoint() {
-        Ok(JobEnd::Stopped(Some(_))) => {}
-        other => panic!("it should have been stopped with a checkpoint: {other:?}"),
     }
 }
 

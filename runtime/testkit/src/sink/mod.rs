@@ -56,6 +56,7 @@ pub(crate) fn impossible(case: &str, claims: &SinkClaims) -> Option<&'static str
         | "crash_at_each_step_and_rescale"
         | "committed_twice"
         | "committed_by_another_process"
+        | "unknown_pendings_are_aborted"
             if !claims.two_phase =>
         {
             Some("rows are out when they are written: there is no commit")

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use millstream::chain::SourceConfig;
 use millstream::source::{ErasedSource, Source, erase_source};
-use millstream::value::{EvalError, Timestamp};
 use millstream::{
-    Chain, ChainBuilder, ChainSpec, ErrorPolicy, Job, JobEnd, JobHandle, JobResult, JobState, ParamValues, Restart, RunOptions,
+    Chain, ChainBuilder, ChainSpec, ErrorPolicy, Job, JobEnd, JobHandle, JobResult, JobState, ParamValues, RunOptions,
 };
 
 use super::SourceContext;
 use crate::claims::Delivery;
 use crate::control::{PATIENCE, wait_until};
+use crate::job::{self, NoWatermark, RESTARTS};
 use crate::ledger::{Ledger, LedgerSink};
 use crate::multiset::difference;
 
@@ -98,7 +98,7 @@ impl<C: SourceContext> Bench<C> {
             .checkpoints(self.checkpoints())
             .checkpoint_every(run.checkpoint_every.unwrap_or(Duration::from_secs(3600)))
             .extension(self.store.clone());
-        JobHandle::start(job::<C>(), options).unwrap_or_else(|error| panic!("cannot start: {error}"))
+        job::start(job::<C>(), options)
     }
 
     /// Waits until the job has given so many rows since it was started.
@@ -128,6 +128,18 @@ impl<C: SourceContext> Bench<C> {
             // Committed by a checkpoint; one that fails with its attempt is asked for again.
             let _ = handle.checkpoint();
             difference(&self.expected, &self.ledger().rows(), self.accepted()).is_none()
+        });
+    }
+
+    /// A source that delivers at most once may have lost everything that was written before: what is written now has to come.
+    pub(super) fn reads_on(&mut self) {
+        if C::CLAIMS.delivery != Delivery::AtMostOnce {
+            return;
+        }
+        self.ledger().forget_seen();
+        wait_until("a row", || {
+            self.write(1, 1);
+            self.ledger().seen() > 0
         });
     }
 
@@ -163,39 +175,21 @@ impl<C: SourceContext> Bench<C> {
     }
 }
 
-pub(super) fn stop(handle: JobHandle) {
-    match handle.stop_with_checkpoint() {
-        Ok(JobEnd::Stopped(Some(_))) => {}
-        other => panic!("it should have been stopped with a checkpoint: {other:?}"),
-    }
-}
-
 pub(super) fn wait_running(handle: &JobHandle) {
     assert!(handle.wait_until(PATIENCE, |state| state == JobState::Running), "it is {:?}", handle.state());
 }
 
 fn job<C: SourceContext>() -> Job {
-    Job {
-        name: "kit",
-        doc: "",
-        fingerprint: 1,
-        parallelism: 1,
-        max_parallelism: 128,
-        buffer_timeout_micros: 5000,
-        checkpoint: None,
-        restart: Restart::Fixed { attempts: 1000, delay_micros: 1000 },
-        on_error: ErrorPolicy::Fail,
-        params: &[],
-        chains: vec![ChainSpec {
-            name: "rows",
-            uids: &["rows/source/0", "sink/ledger/kit"],
-            parallelism: None,
-            slot_group: "default",
-            inputs: Vec::new(),
-            build: build::<C>,
-            source: Some(source::<C>),
-        }],
-    }
+    let rows = ChainSpec {
+        name: "rows",
+        uids: &["rows/source/0", "sink/ledger/kit"],
+        parallelism: None,
+        slot_group: "default",
+        inputs: Vec::new(),
+        build: build::<C>,
+        source: Some(source::<C>),
+    };
+    job::job(RESTARTS, vec![rows])
 }
 
 fn source_of<C: SourceContext>(params: &ParamValues) -> JobResult<C::Source> {
@@ -207,12 +201,10 @@ fn source<C: SourceContext>(params: &ParamValues) -> JobResult<Box<dyn ErasedSou
     Ok(erase_source(source_of::<C>(params)?))
 }
 
-type NoWatermark<C> = fn(&<<C as SourceContext>::Source as Source>::Row) -> Result<Option<Timestamp>, EvalError>;
-
 fn build<C: SourceContext>(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let ledger = cx.params().extension::<Store<C>>()?.ledger.clone();
     let source = source_of::<C>(cx.params())?;
     let sink = cx.sink("sink/ledger/kit", "ledger", LedgerSink(ledger))?;
-    let config = SourceConfig { watermark: None::<NoWatermark<C>>, on_error: ErrorPolicy::Fail };
+    let config = SourceConfig { watermark: None::<NoWatermark<<C::Source as Source>::Row>>, on_error: ErrorPolicy::Fail };
     cx.source("rows/source/0", "rows", source, config, sink)
 }

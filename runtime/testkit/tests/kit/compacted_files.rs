@@ -32,7 +32,7 @@ impl SinkContext for Compacted {
     }
 
     fn sink(&self) -> JobResult<Self::Sink> {
-        let options = Options::new().with("path", self.address()).with("roll_size", 2000_i64);
+        let options = Options::new().with("path", self.address()).with("roll_size", 5000_i64);
         FileSink::from_options(&options.with("compact", 20_000_i64).with("compact_every", 2_i64))
     }
 

@@ -89,7 +89,7 @@ impl SinkContext for Files {
 
     fn sink(&self) -> JobResult<Self::Sink> {
         // Small files: several per writer and checkpoint.
-        FileSink::from_options(&Options::new().with("path", self.address()).with("roll_size", 2000_i64))
+        FileSink::from_options(&Options::new().with("path", self.address()).with("roll_size", 5000_i64))
     }
 
     fn read(&self) -> JobResult<Vec<Row>> {

@@ -1,78 +1,27 @@
-//! What a join does with rows that come too late.
+//! Where late left rows of a join go: to a stage of their own (`late into x`), as they came in.
 //!
-//! Left rows can go to a stream of their own (`late into x`), as they came in; right ones, which look different, are counted.
+//! Right rows, which look different, have none, and are counted.
 
 use std::task::{Context, Poll};
 
+use super::late::Late;
 use crate::error::JobError;
-use crate::operator::{Discard, Either, OperatorReport, RestoredState, SnapshotBuilder, Stage};
+use crate::operator::{Either, OperatorReport, RestoredState, SnapshotBuilder, Stage};
 use crate::time::Watermark;
 
-/// Late rows of a join: a stage for left ones, or a counter.
-#[derive(Debug)]
-pub struct LeftLate<N = Discard> {
-    stage: LeftOnly<N>,
-    routed: bool,
-    rows: u64,
-}
+/// A stage for left rows, as one that hears what the join hears.
+#[derive(Debug, Default)]
+pub struct LeftOnly<N>(pub N);
 
-impl LeftLate {
-    /// All are counted.
-    pub fn counted() -> Self {
-        LeftLate { stage: LeftOnly(Discard), routed: false, rows: 0 }
-    }
-}
-
-impl<N> LeftLate<N> {
-    /// Left ones go to this stage, the others are counted.
-    pub fn to(stage: N) -> Self {
-        LeftLate { stage: LeftOnly(stage), routed: true, rows: 0 }
-    }
-
-    /// How many were counted.
-    pub fn count(&self) -> u64 {
-        self.rows
-    }
-
-    /// A late right row.
-    #[cold]
-    pub fn right(&mut self) {
-        self.rows += 1;
-    }
-
-    /// A late left row.
-    #[cold]
+impl<N> Late<LeftOnly<N>> {
+    /// Takes a left row.
     pub fn left<L>(&mut self, row: L) -> Result<(), JobError>
     where
         N: Stage<L>,
     {
-        if self.routed {
-            return self.stage.0.push(row);
-        }
-        self.rows += 1;
-        Ok(())
-    }
-
-    /// The stage for left rows, as one that hears what the join hears.
-    pub fn stage<L, R>(&self) -> Option<&dyn Stage<Either<L, R>>>
-    where
-        N: Stage<L>,
-    {
-        self.routed.then_some(&self.stage as &dyn Stage<Either<L, R>>)
-    }
-
-    /// The same, to be driven.
-    pub fn stage_mut<L, R>(&mut self) -> Option<&mut dyn Stage<Either<L, R>>>
-    where
-        N: Stage<L>,
-    {
-        self.routed.then_some(&mut self.stage as &mut dyn Stage<Either<L, R>>)
+        self.push(Either::<L, ()>::Left(row))
     }
 }
-
-/// A stage for left rows.
-#[derive(Debug)]
-struct LeftOnly<N>(N);
 
 impl<L, R, N: Stage<L>> Stage<Either<L, R>> for LeftOnly<N> {
     fn push(&mut self, row: Either<L, R>) -> Result<(), JobError> {

@@ -1,0 +1,91 @@
+//! A watched folder: files renamed into it are read once, also when the job is killed in between.
+
+mod support;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{assert_success, build, fresh_folder};
+
+const FLOW: &str = r#"job watched { checkpoint: every 100ms to "checkpoints" }
+
+record Row { id: int64, at: timestamp }
+
+source rows: Row from file { path: "in", format: json, watch: every 50ms }
+    watermark at - 1s
+    idle after 1s
+    align shop within 10m
+
+sink rows into file { path: "out", format: json }
+
+stream counts = rows | aggregate over tumbling(10s) { start: window.start, rows: count() }
+
+sink counts into file { path: "counts", format: json }
+"#;
+
+fn start(folder: &Path) -> Child {
+    let binary = folder.join("watched");
+    Command::new(binary).current_dir(folder).stderr(Stdio::piped()).spawn().expect("the pipeline starts")
+}
+
+/// Three rows, a second apart, renamed into the folder as a whole.
+fn drop_in(folder: &Path, number: i64) {
+    let row = |id: i64| format!("{{\"id\":{id},\"at\":\"2026-01-01T00:{:02}:{:02}Z\"}}\n", id / 60, id % 60);
+    let rows: String = (0..3).map(|row_of_file| row(number * 3 + row_of_file)).collect();
+    let hidden = folder.join(format!("in/.rows-{number}"));
+    std::fs::write(&hidden, rows).expect("written");
+    std::fs::rename(&hidden, folder.join(format!("in/rows-{number}.json"))).expect("renamed");
+}
+
+/// A column of all rows below a folder, in order.
+fn column(folder: &Path, name: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    for file in std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("a file").path()) {
+        if file.extension().is_some_and(|extension| extension == "json") {
+            for line in std::fs::read_to_string(&file).unwrap_or_default().lines() {
+                let row: serde_json::Value = serde_json::from_str(line).expect("JSON");
+                values.push(row[name].to_string());
+            }
+        }
+    }
+    values.sort_by_key(|value| (value.len(), value.clone()));
+    values
+}
+
+fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !done() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{what} takes longer than a minute");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn files_renamed_in_are_read_once_across_kills() {
+    let folder = fresh_folder("watch");
+    std::fs::create_dir(folder.join("in")).expect("a folder");
+    let flow = folder.join("watched.flow");
+    std::fs::write(&flow, FLOW).expect("written");
+    build(&flow, &folder);
+
+    let mut job = start(&folder);
+    for number in 0..20 {
+        drop_in(&folder, number);
+        std::thread::sleep(Duration::from_millis(60));
+        if number % 6 == 5 {
+            job.kill().expect("killed");
+            job.wait().expect("dead");
+            job = start(&folder);
+        }
+    }
+    wait_for("reading all files", || column(&folder.join("out"), "id").len() >= 60);
+    let stopped = Command::new("kill").args(["-TERM", &job.id().to_string()]).status().expect("kill runs");
+    assert!(stopped.success());
+    assert_success(&job.wait_with_output().expect("the job ends"), "a watching job that is asked to stop");
+
+    let expected: Vec<String> = (0..60).map(|id| id.to_string()).collect();
+    assert_eq!(column(&folder.join("out"), "id"), expected);
+    // The last window stays open: its rows may still get company.
+    assert_eq!(column(&folder.join("counts"), "rows"), ["10"; 5]);
+}

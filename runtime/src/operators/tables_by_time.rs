@@ -1,0 +1,79 @@
+//! Keyed tables by time (a pane, or a window): how they go into checkpoints and come back.
+//!
+//! As with [`KeyedState`](crate::state::KeyedState), each key group's part begins with the watermark of the operator.
+
+use std::collections::BTreeMap;
+
+use crate::error::JobError;
+use crate::operator::{KeyGroupPart, OperatorSnapshot, RestoredOperator};
+use crate::record::Key;
+use crate::state::{KeyHasher, KeyedTables, Place, State, StateReader, decode_entries, read};
+use crate::time::Progress;
+
+/// Hands the tables to a checkpoint.
+pub(super) fn snapshot<P, K, V>(
+    (name, schema): (&str, String),
+    hasher: &KeyHasher,
+    progress: &Progress,
+    tables: &mut BTreeMap<P, KeyedTables<K, V>>,
+    snapshot: &mut OperatorSnapshot,
+) where
+    P: Copy + State + Send + 'static,
+    K: Key,
+    V: Clone + State + Send + Sync + 'static,
+{
+    let range = hasher.range();
+    let mut parts = Vec::new();
+    for table in 0..range.len() as u32 {
+        let watermark = progress.of_table(table);
+        let shared = tables.iter_mut().filter_map(|(time, tables)| Some((*time, tables.share(table)?)));
+        let shared: Vec<_> = shared.collect();
+        if watermark != i64::MIN || !shared.is_empty() {
+            parts.push(KeyGroupPart::new((range.start + table) as u16, move |out| {
+                watermark.encode(out);
+                (shared.len() as u64).encode(out);
+                for (time, entries) in &shared {
+                    time.encode(out);
+                    entries.encode(out);
+                }
+            }));
+        }
+    }
+    snapshot.keyed(name, schema, parts);
+}
+
+/// Takes the tables of a checkpoint.
+pub(super) fn restore<P, K, V>(
+    (name, schema): (&str, String),
+    hasher: &mut KeyHasher,
+    progress: &mut Progress,
+    tables: &mut BTreeMap<P, KeyedTables<K, V>>,
+    state: &RestoredOperator,
+) -> Result<(), JobError>
+where
+    P: Ord + State,
+    K: Key,
+    V: Clone + State,
+{
+    let range = hasher.range();
+    let mut watermarks = vec![i64::MIN; range.len()];
+    for (group, bytes) in state.keyed(name, &schema)? {
+        let mut input = StateReader::new(bytes);
+        let watermark = read::<i64>(&mut input)?;
+        if range.contains(*group) {
+            watermarks[(u32::from(*group) - range.start) as usize] = watermark;
+        }
+        for _ in 0..read::<u64>(&mut input)? {
+            let time = read::<P>(&mut input)?;
+            let tables = tables.entry(time).or_insert_with(|| KeyedTables::new(range));
+            decode_entries(&mut input, |key: K, value: V| {
+                if let Place::Vacant(place) = tables.place(hasher.slot(&key)?, &key) {
+                    place.insert(key, value);
+                }
+                Ok(())
+            })?;
+        }
+    }
+    *progress = Progress::restored(watermarks);
+    Ok(())
+}
