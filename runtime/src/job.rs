@@ -2,7 +2,7 @@
 
 use crate::chain::{Chain, ChainBuilder};
 use crate::error::{JobError, JobResult};
-use crate::graph::ErrorPolicy;
+use crate::graph::{CheckpointMode, ErrorPolicy};
 use crate::params::{ParamSpec, ParamValues};
 use crate::source::ErasedSource;
 
@@ -33,15 +33,41 @@ pub struct Job {
     pub chains: Vec<ChainSpec>,
 }
 
-/// `checkpoint: every 10s to "./checkpoints"`
+/// `checkpoint: every 10s to "./checkpoints" { timeout: 10m }`
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointConfig {
     /// Time from one checkpoint to the next.
     pub interval_micros: i64,
     /// Where they go; may depend on params.
     pub directory: fn(&ParamValues) -> Result<String, JobError>,
+    /// A checkpoint that takes longer is given up.
+    pub timeout_micros: i64,
+    /// The least time from the end of a checkpoint to the beginning of the next.
+    pub pause_micros: i64,
+    /// So many checkpoints in a row may fail before the job does.
+    pub tolerate: u32,
     /// How many completed checkpoints are kept.
-    pub retain: u32,
+    pub keep: u32,
+    /// Whether rows may count again after a failure.
+    pub mode: CheckpointMode,
+    /// Barriers overtake rows that wait when they have waited so long themselves; 0: at once. None: never.
+    pub unaligned_micros: Option<i64>,
+}
+
+impl CheckpointConfig {
+    /// Checkpoints every so many microseconds to this folder; the rest as it is where the block says nothing.
+    pub fn new(interval_micros: i64, directory: fn(&ParamValues) -> Result<String, JobError>) -> Self {
+        CheckpointConfig {
+            interval_micros,
+            directory,
+            timeout_micros: 600_000_000,
+            pause_micros: 0,
+            tolerate: 0,
+            keep: 1,
+            mode: CheckpointMode::ExactlyOnce,
+            unaligned_micros: None,
+        }
+    }
 }
 
 /// `restart: fixed(3, 10s)`

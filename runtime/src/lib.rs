@@ -79,7 +79,7 @@ pub use entry::{main, run_with_args};
 #[cfg(feature = "checkpoint")]
 pub use error::{JobError, JobResult};
 #[cfg(feature = "engine")]
-pub use graph::ErrorPolicy;
+pub use graph::{CheckpointMode, ErrorPolicy};
 #[cfg(feature = "engine")]
 pub use handle::{JobEnd, JobHandle};
 #[cfg(feature = "engine")]

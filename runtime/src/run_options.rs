@@ -129,7 +129,7 @@ impl RunOptions {
             max_parallelism: job.max_parallelism.max(1),
             checkpoint_directory: directory,
             checkpoint_interval: interval,
-            retain: from_job.map_or(1, |config| config.retain.max(1) as usize),
+            retain: from_job.map_or(1, |config| config.keep.max(1) as usize),
             resume_from: self.resume_from,
             fresh: self.fresh,
             replace: self.replace,

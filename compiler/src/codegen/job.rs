@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use millstream_runtime::graph::{Chain, Exchange, ExecutionGraph, ExprKind, JobSettings, Operation, RestartSettings};
+use millstream_runtime::graph::{
+    Chain, CheckpointMode, CheckpointSettings, Exchange, ExecutionGraph, ExprKind, JobSettings, Operation, RestartSettings,
+};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
@@ -101,7 +103,7 @@ fn chain_spec(cx: &Context<'_>, execution: &ExecutionGraph, chain: &Chain, modul
 
 fn checkpoint<'a>(cx: &'a Context<'a>, settings: &'a JobSettings) -> TokenStream {
     let Some(checkpoint) = &settings.checkpoint else { return quote!(None) };
-    let (interval, retain) = (micros(checkpoint.interval), number(checkpoint.retain));
+    let interval = micros(checkpoint.interval);
     let mut lowering = Lowering::new(cx, &checkpoint.directory.origin, Bindings::default());
     let directory = lowering.lower_borrowed(&checkpoint.directory).tokens;
     let statements = lowering.take_statements();
@@ -114,18 +116,49 @@ fn checkpoint<'a>(cx: &'a Context<'a>, settings: &'a JobSettings) -> TokenStream
             use millstream::codegen::*;
         )
     });
-    quote! {
-        Some(millstream::CheckpointConfig {
-            interval_micros: #interval,
-            directory: |#params| {
-                #use_prelude
-                #read
-                #statements
-                Ok(String::from(#directory))
-            },
-            retain: #retain,
+    let config = quote! {
+        millstream::CheckpointConfig::new(#interval, |#params| {
+            #use_prelude
+            #read
+            #statements
+            Ok(String::from(#directory))
         })
+    };
+    let block = checkpoint_block(checkpoint);
+    match block.is_empty() {
+        true => quote!(Some(#config)),
+        false => quote!(Some(millstream::CheckpointConfig { #(#block,)* ..#config })),
     }
+}
+
+/// What the block behind the folder says otherwise than by default.
+fn checkpoint_block(checkpoint: &CheckpointSettings) -> Vec<TokenStream> {
+    let default = CheckpointSettings::new(checkpoint.interval, checkpoint.directory.clone());
+    let mut block = Vec::new();
+    if checkpoint.timeout != default.timeout {
+        let timeout = micros(checkpoint.timeout);
+        block.push(quote!(timeout_micros: #timeout));
+    }
+    if checkpoint.pause != default.pause {
+        let pause = micros(checkpoint.pause);
+        block.push(quote!(pause_micros: #pause));
+    }
+    if checkpoint.tolerate != default.tolerate {
+        let tolerate = number(checkpoint.tolerate);
+        block.push(quote!(tolerate: #tolerate));
+    }
+    if checkpoint.keep != default.keep {
+        let keep = number(checkpoint.keep);
+        block.push(quote!(keep: #keep));
+    }
+    if checkpoint.mode == CheckpointMode::AtLeastOnce {
+        block.push(quote!(mode: millstream::CheckpointMode::AtLeastOnce));
+    }
+    if let Some(after) = checkpoint.unaligned {
+        let after = micros(after);
+        block.push(quote!(unaligned_micros: Some(#after)));
+    }
+    block
 }
 
 fn restart(restart: &RestartSettings) -> TokenStream {

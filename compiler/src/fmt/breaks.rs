@@ -122,7 +122,12 @@ fn blocks(stream: &Stream<'_>, head: usize) -> HashSet<usize> {
             continue;
         }
         let of_block = word.inside.is_none_or(|group| blocks.contains(&group));
-        if of_block && (plain && word.inside.is_none() || !plain && words[index - 1].kind == TokenKind::Word) {
+        // In a record or an enum only the outermost braces are a block: those inside are types.
+        let opens = match plain {
+            true => word.inside.is_none() || words[head].is("job"),
+            false => words[index - 1].kind == TokenKind::Word,
+        };
+        if of_block && opens {
             blocks.insert(index);
         }
     }

@@ -6,6 +6,7 @@ use super::stream::Stream;
 
 /// Words with a space before a bracket: what follows is no list of arguments.
 const WORDS: &[&str] = &[
+    "after",
     "and",
     "as",
     "between",

@@ -1,8 +1,10 @@
 //! `job name { .. }`: settings of the whole job.
 
+mod checkpoint;
+
 use std::collections::HashMap;
 
-use millstream_runtime::graph::{CheckpointSettings, ErrorPolicy, Expr, ExprKind, JobSettings, Literal, RestartSettings, Ty};
+use millstream_runtime::graph::{ErrorPolicy, JobSettings, Literal, RestartSettings, Ty};
 
 use super::attributes;
 use super::context::Context;
@@ -12,8 +14,7 @@ use super::types::Typer;
 use crate::syntax::ast::{self, ArgumentValue, Setting, SettingValue};
 
 /// Names of the settings, for suggestions.
-const SETTINGS: &[&str] =
-    &["parallelism", "max_parallelism", "checkpoint", "retain_checkpoints", "buffer_timeout", "restart", "on error", "ttl"];
+const SETTINGS: &[&str] = &["parallelism", "max_parallelism", "checkpoint", "buffer_timeout", "restart", "on error", "ttl"];
 
 /// Reads the `job` item; defaults where there is none.
 pub fn lower(cx: &mut Context<'_>) -> JobSettings {
@@ -36,15 +37,11 @@ pub fn lower(cx: &mut Context<'_>) -> JobSettings {
     settings.doc = item.doc.clone();
     attributes::none(cx, &item.attributes, "a job");
     let mut first = HashMap::new();
-    let mut retain = 1;
     for setting in &job.settings {
         if let Some(span) = first.insert(setting.name.text.as_str(), setting.name.span) {
             cx.report(names::setting_twice(&setting.name.text, setting.name.span, span));
         }
-        lower_setting(cx, setting, &mut settings, &mut retain);
-    }
-    if let Some(checkpoint) = &mut settings.checkpoint {
-        checkpoint.retain = retain;
+        lower_setting(cx, setting, &mut settings);
     }
     if settings.parallelism > settings.max_parallelism
         && let Some(setting) = job.settings.iter().find(|setting| setting.name.text == "parallelism")
@@ -55,11 +52,11 @@ pub fn lower(cx: &mut Context<'_>) -> JobSettings {
     settings
 }
 
-fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut JobSettings, retain: &mut u32) {
+fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut JobSettings) {
     let expr = match &setting.value {
         SettingValue::Error => return,
-        SettingValue::Checkpoint { every, to } if setting.name.text == "checkpoint" => {
-            settings.checkpoint = checkpoint(cx, every, to.as_ref());
+        SettingValue::Checkpoint { every, to, options } if setting.name.text == "checkpoint" => {
+            settings.checkpoint = checkpoint::lower(cx, every, to.as_ref(), options);
             return;
         }
         SettingValue::Into(_) if matches!(setting.name.text.as_str(), "on error" | "on_error") => {
@@ -96,7 +93,6 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
     match setting.name.text.as_str() {
         "parallelism" => settings.parallelism = count(32_768).unwrap_or(1),
         "max_parallelism" => settings.max_parallelism = count(32_768).unwrap_or(32_768),
-        "retain_checkpoints" => *retain = count(1_000).unwrap_or(1),
         "checkpoint" => {
             cx.report(names::bad_setting("checkpoint", expr.span, "`every 10s to \"./checkpoints\"`"));
         }
@@ -120,26 +116,6 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
             None => cx.report(names::bad_setting("restart", expr.span, "`none`, `exponential` or `fixed(attempts, delay)`")),
         },
         _ => cx.report(names::unknown_setting(&setting.name, SETTINGS)),
-    }
-}
-
-fn checkpoint<'a>(cx: &mut Context<'a>, every: &'a ast::Expr, to: Option<&'a ast::Expr>) -> Option<CheckpointSettings> {
-    let interval = duration(cx, every, "the checkpoint interval");
-    let directory = match to {
-        Some(to) => Typer::new(cx, Scope::Job).expect(to, &Ty::String, "the folder of checkpoints"),
-        None => Expr {
-            kind: ExprKind::Literal(Literal::String("checkpoints".to_owned())),
-            ty: Ty::String,
-            origin: cx.origin(every.span),
-        },
-    };
-    match interval {
-        Some(interval) if interval > 0 => Some(CheckpointSettings { interval, directory, retain: 1 }),
-        Some(_) => {
-            cx.report(names::bad_setting("checkpoint", every.span, "an interval of more than zero"));
-            None
-        }
-        None => None,
     }
 }
 

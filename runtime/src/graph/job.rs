@@ -91,13 +91,48 @@ pub struct JobSettings {
     pub ttl: Option<i64>,
 }
 
-/// `checkpoint: every 10s to "./checkpoints"`
+/// `checkpoint: every 10s to "./checkpoints" { timeout: 10m }`. Times in microseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckpointSettings {
     pub interval: i64,
     pub directory: Expr,
+    /// A checkpoint that takes longer is given up.
+    pub timeout: i64,
+    /// The least time from the end of a checkpoint to the beginning of the next.
+    pub pause: i64,
+    /// So many checkpoints in a row may fail before the job does.
+    pub tolerate: u32,
     /// How many completed checkpoints are kept.
-    pub retain: u32,
+    pub keep: u32,
+    pub mode: CheckpointMode,
+    /// Barriers overtake rows that wait when they have waited so long themselves; 0: at once. None: never.
+    pub unaligned: Option<i64>,
+}
+
+impl CheckpointSettings {
+    /// What holds where the block says nothing else.
+    pub fn new(interval: i64, directory: Expr) -> Self {
+        CheckpointSettings {
+            interval,
+            directory,
+            timeout: 600_000_000,
+            pause: 0,
+            tolerate: 0,
+            keep: 1,
+            mode: CheckpointMode::ExactlyOnce,
+            unaligned: None,
+        }
+    }
+}
+
+/// `mode: at_least_once`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CheckpointMode {
+    /// A task that has several inputs holds back those whose barrier has come until it has come through all.
+    #[default]
+    ExactlyOnce,
+    /// It goes on reading them: after a failure some rows count again.
+    AtLeastOnce,
 }
 
 /// `restart: fixed(3, 10s)`, `restart: none`, `restart: exponential`

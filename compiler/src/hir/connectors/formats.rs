@@ -27,7 +27,7 @@ pub fn lower<'a>(
         Some((ast::OptionValue::Block(name, options), _)) => (&name.text, name.span, options),
         Some((ast::OptionValue::Expr(ast::Expr { kind: ast::ExprKind::Name(name), span }), _)) => (name, *span, &[]),
         Some((ast::OptionValue::Error, _)) => return (None, Vec::new()),
-        Some((ast::OptionValue::Every(expr), _)) => {
+        Some((ast::OptionValue::Every(expr) | ast::OptionValue::After(expr), _)) => {
             let expected = format!("one of the words {}", crate::hir::errors::listed(taken));
             cx.report(connectors::option_type(&connector.name.text, "format", expr.span, &expected, "a time"));
             return (None, Vec::new());

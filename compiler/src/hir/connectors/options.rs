@@ -73,6 +73,10 @@ fn value<'a>(
             wrong(cx, owner, spec, expr.span, "a time that comes again and again");
             return None;
         }
+        ast::OptionValue::After(expr) => {
+            wrong(cx, owner, spec, expr.span, "a time after which something happens");
+            return None;
+        }
         ast::OptionValue::Expr(expr) => expr,
         ast::OptionValue::Block(name, _) => {
             wrong(cx, owner, spec, name.span, "a block");

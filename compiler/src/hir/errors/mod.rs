@@ -3,6 +3,7 @@
 //! The title says what is wrong, the label why it is wrong here, the help what to type. Every code has a page in
 //! `diagnostics/pages/`.
 
+pub mod checkpoint;
 pub mod connectors;
 pub mod hybrid;
 pub mod joins;

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use millstream_runtime::graph::text::duration_text;
-use millstream_runtime::graph::{ErrorPolicy, Hints, JobEdge, JobGraph, JobSettings, Port, RestartSettings, Schema, VertexId};
+use millstream_runtime::graph::{
+    CheckpointMode, ErrorPolicy, Hints, JobEdge, JobGraph, JobSettings, Port, RestartSettings, Schema, VertexId,
+};
 
 use super::{operation, types};
 
@@ -24,7 +26,25 @@ fn settings(out: &mut String, settings: &JobSettings) {
     let _ = writeln!(out, "  buffer timeout {}", duration_text(settings.buffer_timeout));
     if let Some(checkpoint) = &settings.checkpoint {
         let every = duration_text(checkpoint.interval);
-        let _ = writeln!(out, "  checkpoint every {every} to {}, keep {}", checkpoint.directory, checkpoint.retain);
+        let _ = write!(out, "  checkpoint every {every} to {}, keep {}", checkpoint.directory, checkpoint.keep);
+        let _ = write!(out, ", timeout {}", duration_text(checkpoint.timeout));
+        if checkpoint.pause > 0 {
+            let _ = write!(out, ", pause {}", duration_text(checkpoint.pause));
+        }
+        if checkpoint.tolerate > 0 {
+            let _ = write!(out, ", tolerate {}", checkpoint.tolerate);
+        }
+        if checkpoint.mode == CheckpointMode::AtLeastOnce {
+            out.push_str(", at least once");
+        }
+        match checkpoint.unaligned {
+            None => {}
+            Some(0) => out.push_str(", unaligned"),
+            Some(after) => {
+                let _ = write!(out, ", unaligned after {}", duration_text(after));
+            }
+        }
+        out.push('\n');
     }
     match &settings.restart {
         RestartSettings::Default => {}

@@ -56,10 +56,11 @@ pub struct Setting {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingValue {
     Expr(Expr),
-    /// `every 10s to "./checkpoints"`
+    /// `every 10s to "./checkpoints" { timeout: 10m }`
     Checkpoint {
         every: Expr,
         to: Option<Expr>,
+        options: Vec<ConnectorOption>,
     },
     /// `into bad_rows`
     Into(Name),
@@ -171,6 +172,8 @@ pub enum OptionValue {
     Block(Name, Vec<ConnectorOption>),
     /// `every 5s`
     Every(Expr),
+    /// `after 30s`
+    After(Expr),
     Error,
 }
 

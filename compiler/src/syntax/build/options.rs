@@ -61,10 +61,17 @@ impl Builder<'_> {
                     return name.map_or(SettingValue::Error, |name| SettingValue::Into(self.name(&name)));
                 }
                 Rule::checkpoint_value => {
-                    let mut exprs = inner.into_inner().filter(|inner| inner.as_rule() == Rule::expr);
+                    let (mut exprs, mut options) = (Vec::new(), Vec::new());
+                    for part in inner.into_inner() {
+                        match part.as_rule() {
+                            Rule::expr => exprs.push(self.expr(part)),
+                            Rule::option_block => options = self.options(part),
+                            _ => {}
+                        }
+                    }
+                    let mut exprs = exprs.into_iter();
                     let Some(every) = exprs.next() else { return SettingValue::Error };
-                    let every = self.expr(every);
-                    return SettingValue::Checkpoint { every, to: exprs.next().map(|to| self.expr(to)) };
+                    return SettingValue::Checkpoint { every, to: exprs.next(), options };
                 }
                 _ => {}
             }
@@ -162,6 +169,7 @@ impl Builder<'_> {
             match inner.as_rule() {
                 Rule::expr => return OptionValue::Expr(self.expr(inner)),
                 Rule::every_value => return self.only_expr(inner).map_or(OptionValue::Error, OptionValue::Every),
+                Rule::after_value => return self.only_expr(inner).map_or(OptionValue::Error, OptionValue::After),
                 Rule::nested_options => {
                     let (mut name, mut options) = (no_name(self.span(&inner)), Vec::new());
                     for part in inner.into_inner() {

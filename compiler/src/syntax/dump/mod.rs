@@ -96,9 +96,10 @@ impl Out {
     fn setting(&mut self, setting: &Setting) {
         let value = match &setting.value {
             SettingValue::Expr(value) => expr(value),
-            SettingValue::Checkpoint { every, to } => {
+            SettingValue::Checkpoint { every, to, options } => {
                 let to = to.as_ref().map_or(String::new(), |to| format!(" to {}", expr(to)));
-                format!("every {}{to}", expr(every))
+                self.line(format!("{}: every {}{to}", setting.name.text, expr(every)));
+                return self.inside(|out| out.options(options));
             }
             SettingValue::Into(stream) => format!("into {}", name(stream)),
             SettingValue::Error => "error".to_string(),
@@ -162,6 +163,7 @@ impl Out {
                     self.inside(|out| out.options(inner));
                 }
                 OptionValue::Every(value) => self.line(format!("{}: every {}", name(&option.name), expr(value))),
+                OptionValue::After(value) => self.line(format!("{}: after {}", name(&option.name), expr(value))),
                 OptionValue::Error => self.line(format!("{}: error", name(&option.name))),
             }
         }

@@ -18,11 +18,12 @@ fn job() -> millstream::Job {
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
-        checkpoint: Some(millstream::CheckpointConfig {
-            interval_micros: 10_000_000,
-            directory: |_params| { Ok(String::from("checkpoints")) },
-            retain: 1,
-        }),
+        checkpoint: Some(
+            millstream::CheckpointConfig::new(
+                10_000_000,
+                |_params| { Ok(String::from("checkpoints")) },
+            ),
+        ),
         restart: millstream::Restart::Default,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],

@@ -24,9 +24,15 @@ fn job() -> millstream::Job {
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
         checkpoint: Some(millstream::CheckpointConfig {
-            interval_micros: 1_000_000,
-            directory: |_params| { Ok(String::from("checkpoints")) },
-            retain: 1,
+            timeout_micros: 300_000_000,
+            pause_micros: 500_000,
+            tolerate: 3,
+            keep: 2,
+            unaligned_micros: Some(10_000_000),
+            ..millstream::CheckpointConfig::new(
+                1_000_000,
+                |_params| { Ok(String::from("checkpoints")) },
+            )
         }),
         restart: millstream::Restart::Default,
         on_error: millstream::ErrorPolicy::Fail,
