@@ -89,6 +89,18 @@ impl<C: SourceContext> Bench<C> {
         self.folder.path().join("checkpoints")
     }
 
+    /// The source, for a test that drives it without a job.
+    pub(super) fn source(&self, bounded: bool) -> C::Source {
+        self.store.context.source(bounded).unwrap_or_else(|error| panic!("no source: {error}"))
+    }
+
+    /// These are the rows that were written, each once.
+    pub(super) fn check_rows(&self, rows: &[String]) {
+        if let Some(text) = difference(&self.expected, rows, Delivery::ExactlyOnce) {
+            panic!("{text}");
+        }
+    }
+
     /// Starts a job, or goes on with it.
     pub(super) fn start(&self, run: Run) -> JobHandle {
         self.store.bounded.store(run.bounded, std::sync::atomic::Ordering::SeqCst);

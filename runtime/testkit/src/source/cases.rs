@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use millstream::source::Source;
 use millstream::{JobEnd, JobHandle};
 
 use super::SourceContext;
 use super::bench::{Bench, Run, wait_running};
+use super::hands::{Hands, Step};
 use crate::claims::Splits;
 use crate::control::{Chance, PATIENCE};
 use crate::job::stop;
@@ -133,6 +135,42 @@ pub fn restored_before_the_first_row<C: SourceContext>() {
     bench.check_so_far();
     let run = Run::of::<C>(3);
     bench.finish(bench.start(run), run);
+}
+
+/// What the source does without a job around it.
+fn by_hand<T>(result: millstream::JobResult<T>) -> T {
+    result.unwrap_or_else(|error| panic!("the source failed: {error}"))
+}
+
+/// Moves the source until it has ended, or all rows are there.
+fn read_by_hand<S: Source<Row: std::fmt::Debug>>(hands: &mut Hands<S>, rows: u64) {
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while by_hand(hands.step(Duration::from_millis(50))) != Step::End && (hands.out().len() as u64) < rows {
+        assert!(std::time::Instant::now() < deadline, "{} of {rows} rows came", hands.out().len());
+    }
+}
+
+pub fn paused_and_resumed<C: SourceContext>() {
+    let bench = Bench::<C>::with(splits::<C>(3), 4 * MANY / splits::<C>(3));
+    let source = bench.source(C::CLAIMS.ends());
+    let mut hands = by_hand(Hands::start(&source, None));
+    crate::control::wait_until("the first rows", || by_hand(hands.step(PATIENCE)) == Step::Moved);
+    let split = hands.selected().to_owned();
+    let pauses = hands.set_paused(&split, true);
+    // The other splits are read to their ends.
+    while pauses && by_hand(hands.step(Duration::from_millis(200))) == Step::Moved {}
+    assert!((hands.out().len() as u64) < bench.rows(), "all rows came although the split {split} was paused");
+
+    let checkpoint = hands.snapshot();
+    let before = hands.out().to_vec();
+    hands.set_paused(&split, false);
+    read_by_hand(&mut hands, bench.rows());
+    bench.check_rows(hands.out());
+
+    // From a checkpoint: nobody knows any more that the split was paused.
+    let mut again = by_hand(Hands::start(&source, Some(checkpoint)));
+    read_by_hand(&mut again, bench.rows() - before.len() as u64);
+    bench.check_rows(&[&before, again.out()].concat());
 }
 
 pub fn failure_between_batches<C: SourceContext>() {

@@ -3,6 +3,7 @@
 mod bench;
 #[doc(hidden)]
 pub mod cases;
+mod hands;
 
 use std::fmt::Debug;
 
@@ -50,6 +51,7 @@ pub(crate) fn impossible(case: &str, claims: &SourceClaims) -> Option<&'static s
         | "failures_in_the_middle"
         | "killed_at_any_moment"
         | "splits_back"
+        | "paused_and_resumed"
             if claims.delivery == crate::Delivery::AtMostOnce =>
         {
             Some("at most once: rows cannot be read again")
@@ -78,6 +80,7 @@ macro_rules! source_cases {
             restored_before_the_first_row "a checkpoint from before the first row holds all of them",
             failure_between_batches "a task fails between two batches of rows: each comes once",
             failures_in_the_middle "tasks fail again and again while checkpoints are taken",
+            paused_and_resumed "a split is paused in the middle and gone on with, there or from a checkpoint of that time",
             splits_back "a failure before the first checkpoint: the splits that were handed out come back",
             killed_at_any_moment "killed again and again, each time resumed with another number of readers",
         }
