@@ -62,6 +62,8 @@ pub mod source;
 #[cfg(feature = "engine")]
 pub mod state;
 #[cfg(feature = "engine")]
+mod storage;
+#[cfg(feature = "engine")]
 mod task;
 #[cfg(feature = "engine")]
 mod ticker;

@@ -12,6 +12,8 @@ mod run;
 mod sources;
 mod state;
 mod storage;
+#[cfg(test)]
+mod storage_tests;
 
 pub(crate) use commit::SinkStatus;
 pub use control::{CheckpointInfo, JobState};

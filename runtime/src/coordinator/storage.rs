@@ -1,7 +1,14 @@
 //! Checkpoints in a directory, through an object store: data files first, the checksummed manifest last.
 //!
 //! A folder without a manifest was never completed and counts for nothing. A damaged one is reported and the checkpoint
-//! before it is used; if none is whole the job refuses to start rather than to begin anew in silence.
+//! before it is used; if none is whole the job refuses to start rather than to begin anew in silence. Damage is what the bytes
+//! say: a file that is missing, short, or has another checksum. A file that cannot be read now may be whole: that is tried again
+//! and then an error, for an older checkpoint in its place would have the job do again what it has committed.
+//!
+//! What survives a power cut: a file is synced, gets its name by a rename, and then its folder is synced, as is every folder
+//! that was made for it up to one that was there before. So a manifest that is there after a power cut has all its data files,
+//! and a checkpoint that was said to be complete is there. Removals are not synced: what comes back is removed again by the next
+//! retention, and the manifest goes first, so that what is half removed is not complete.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,6 +21,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
 use crate::checkpoint::{DataFile, MANIFEST, Manifest, ManifestError, StateEntry, encode_entries, folder_of, number_of};
 use crate::error::{JobError, JobResult};
+use crate::storage::{create_durably, retried, root_cause};
 
 /// A data file that has grown so large is followed by another.
 const FILE_SIZE: usize = if cfg!(test) { 1024 } else { 16 * 1024 * 1024 };
@@ -57,7 +65,7 @@ impl CheckpointStore {
         let io = |what: &str, error: &std::io::Error| {
             JobError::io(format_args!("cannot {what} the checkpoint directory `{}`", path.display()), error).permanent()
         };
-        std::fs::create_dir_all(&path).map_err(|error| io("create", &error))?;
+        create_durably(&path).map_err(|error| io("create", &error))?;
         let lock = File::create(path.join(".lock")).map_err(|error| io("write to", &error))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -90,7 +98,7 @@ impl CheckpointStore {
         let store = CheckpointStore { store: Arc::new(store), directory: directory.to_owned(), _lock: None };
         let checkpoint = match id {
             Some(id) => store.read(id, job).await.map_err(|error| match error {
-                ReadError::Damaged(reason) | ReadError::Refused(reason) => cannot(reason),
+                ReadError::Damaged(reason) | ReadError::Refused(reason) | ReadError::Unreadable(reason) => cannot(reason),
             })?,
             None => store.latest(job).await?.checkpoint,
         };
@@ -107,8 +115,19 @@ impl CheckpointStore {
         &self.directory
     }
 
-    /// Writes a checkpoint: the data files side by side, then the manifest.
-    pub(crate) async fn write(&self, mut manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
+    /// Writes a checkpoint: the data files side by side, then the manifest. One that fails leaves nothing that takes up room: the
+    /// disk may be full.
+    pub(crate) async fn write(&self, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
+        let id = manifest.checkpoint;
+        let result = self.write_files(manifest, entries).await;
+        if result.is_err() {
+            // If it fails, too, the next retention does it.
+            let _ = self.remove(id).await;
+        }
+        result
+    }
+
+    async fn write_files(&self, mut manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
         let folder = folder_of(manifest.checkpoint);
         let mut writes = Vec::new();
         for (number, entries) in pack(entries).into_iter().enumerate() {
@@ -118,20 +137,25 @@ impl CheckpointStore {
             manifest.files.push(DataFile::of(name, &bytes));
             writes.push(async move { self.put(&path, bytes).await });
         }
-        futures_util::future::try_join_all(writes).await?;
+        // All of them to their end: none may still be on its way when the folder is removed.
+        for written in futures_util::future::join_all(writes).await {
+            written?;
+        }
         self.put(&format!("{folder}/{MANIFEST}"), manifest.to_bytes()).await
     }
 
     async fn put(&self, path: &str, bytes: Vec<u8>) -> JobResult<()> {
         let target = StorePath::from(path);
-        self.store.put(&target, PutPayload::from(bytes)).await.map_err(|error| {
+        let payload = PutPayload::from(bytes);
+        retried(|| self.store.put(&target, payload.clone())).await.map_err(|error| {
             JobError::transient(format!("cannot write `{}`: {}", self.directory.join(path).display(), root_cause(&error)))
         })?;
         Ok(())
     }
 
     async fn get(&self, path: &str) -> Result<Vec<u8>, object_store::Error> {
-        let bytes = self.store.get(&StorePath::from(path)).await?.bytes().await?;
+        let path = StorePath::from(path);
+        let bytes = retried(|| async { self.store.get(&path).await?.bytes().await }).await?;
         Ok(bytes.to_vec())
     }
 
@@ -149,6 +173,7 @@ impl CheckpointStore {
                 Ok(None) => {}
                 Err(ReadError::Damaged(reason)) => found.warnings.push(reason),
                 Err(ReadError::Refused(reason)) => return Err(JobError::new(reason)),
+                Err(ReadError::Unreadable(reason)) => return Err(self.unreadable(&reason, id, &ids)),
             }
         }
         if found.warnings.is_empty() {
@@ -161,9 +186,19 @@ impl CheckpointStore {
         )))
     }
 
+    fn unreadable(&self, reason: &str, id: u64, ids: &[u64]) -> JobError {
+        let before = ids.iter().rev().find(|&&before| before < id);
+        let older = before
+            .map_or(String::new(), |&before| format!("go on from an older one with --from {}, ", self.folder(before).display()));
+        JobError::transient(format!(
+            "checkpoint {id} may be whole, but {reason} (tried several times)\n  start again when the storage works; or {older}start from the \
+             beginning with --fresh"
+        ))
+    }
+
     /// The numbers of all checkpoint folders, complete or not.
     async fn ids(&self) -> JobResult<Vec<u64>> {
-        let listed = self.store.list_with_delimiter(None).await.map_err(|error| {
+        let listed = retried(|| self.store.list_with_delimiter(None)).await.map_err(|error| {
             JobError::new(format!("cannot read the checkpoint directory `{}`: {}", self.directory.display(), root_cause(&error)))
         })?;
         let id = |folder: &StorePath| number_of(folder.filename()?);
@@ -177,7 +212,7 @@ impl CheckpointStore {
             Ok(bytes) => bytes,
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(error) => {
-                return Err(ReadError::Damaged(format!("`{}` cannot be read: {}", shown(MANIFEST), root_cause(&error))));
+                return Err(ReadError::Unreadable(format!("`{}` cannot be read: {}", shown(MANIFEST), root_cause(&error))));
             }
         };
         let manifest = match Manifest::from_bytes(&bytes) {
@@ -203,12 +238,9 @@ impl CheckpointStore {
         }
         let mut entries = Vec::new();
         for file in &manifest.files {
-            let bytes = self.get(&format!("{folder}/{}", file.name)).await.map_err(|error| {
-                let reason = match error {
-                    object_store::Error::NotFound { .. } => "is missing".to_owned(),
-                    error => format!("cannot be read: {}", root_cause(&error)),
-                };
-                ReadError::Damaged(format!("`{}` {reason}", shown(&file.name)))
+            let bytes = self.get(&format!("{folder}/{}", file.name)).await.map_err(|error| match error {
+                object_store::Error::NotFound { .. } => ReadError::Damaged(format!("`{}` is missing", shown(&file.name))),
+                error => ReadError::Unreadable(format!("`{}` cannot be read: {}", shown(&file.name), root_cause(&error))),
             })?;
             let damaged = |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", shown(&file.name)));
             entries.extend(file.entries(&bytes).map_err(damaged)?);
@@ -223,7 +255,13 @@ impl CheckpointStore {
         let mut kept = 1;
         for id in ids {
             let manifest = StorePath::from(format!("{}/{MANIFEST}", folder_of(id)));
-            if kept < retain && self.store.head(&manifest).await.is_ok() {
+            let complete = match retried(|| self.store.head(&manifest)).await {
+                Ok(_) => true,
+                Err(object_store::Error::NotFound { .. }) => false,
+                // Nobody knows: it stays, until a later retention.
+                Err(_) => continue,
+            };
+            if complete && kept < retain {
                 kept += 1;
             } else {
                 self.remove(id).await?;
@@ -243,7 +281,7 @@ impl CheckpointStore {
     }
 
     /// Removes one checkpoint, its manifest first: half a removal leaves nothing that looks whole.
-    async fn remove(&self, id: u64) -> JobResult<()> {
+    pub(super) async fn remove(&self, id: u64) -> JobResult<()> {
         let folder = folder_of(id);
         let failed = |error: object_store::Error| {
             JobError::transient(format!("cannot remove `{}`: {}", self.directory.join(&folder).display(), root_cause(&error)))
@@ -283,33 +321,33 @@ fn pack(entries: Vec<StateEntry>) -> Vec<Vec<StateEntry>> {
 }
 
 enum ReadError {
-    /// An older checkpoint may be whole.
+    /// It is not what was written. An older checkpoint may be whole.
     Damaged(String),
+    /// The storage does not give it now.
+    Unreadable(String),
     /// Using an older one would be wrong.
     Refused(String),
 }
 
-/// The innermost cause of a store's error: the operating system's words.
-fn root_cause(error: &object_store::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::checkpoint::Part;
     use crate::checkpoint::sample;
 
-    fn manifest(checkpoint: u64) -> Manifest {
+    impl CheckpointStore {
+        /// Over a store that misbehaves.
+        pub(in crate::coordinator) fn over(store: Arc<dyn ObjectStore>) -> Self {
+            CheckpointStore { store, directory: PathBuf::from("memory"), _lock: None }
+        }
+    }
+
+    pub(in crate::coordinator) fn manifest(checkpoint: u64) -> Manifest {
         Manifest { checkpoint, files: Vec::new(), ..sample() }
     }
 
     /// Enough for two data files.
-    fn parts(checkpoint: u64) -> Vec<StateEntry> {
+    pub(in crate::coordinator) fn parts(checkpoint: u64) -> Vec<StateEntry> {
         let entry = |part| StateEntry { uid: "u".into(), state: "s".into(), schema: "int64".into(), subtask: 0, part };
         let mut large = vec![0; FILE_SIZE];
         large[0] = u8::try_from(checkpoint).unwrap();

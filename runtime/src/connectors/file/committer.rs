@@ -9,6 +9,7 @@ use super::sink::Existing;
 use crate::error::{JobError, JobResult};
 use crate::notice::notice;
 use crate::sink::{CommitOutcome, CommitRequest, Committer, SinkStart};
+use crate::storage::{create_durably, sync_folder};
 
 /// What staging folders begin with.
 const STAGING: &str = ".millstream-";
@@ -66,7 +67,7 @@ impl FileCommitter {
         let failed = |error: std::io::Error| {
             JobError::io(format_args!("cannot write to the output folder `{folder}`"), &error).permanent()
         };
-        std::fs::create_dir_all(&self.staging).map_err(failed)?;
+        create_durably(&self.staging).map_err(failed)?;
         let lock = File::create(self.staging.join(LOCK)).map_err(failed)?;
         // Another attempt of this process may have held it; another process cannot: run ids are unique.
         let _ = lock.try_lock();
@@ -247,8 +248,7 @@ impl Committer for FileCommitter {
             .map(Path::to_owned)
             .collect();
         for folder in parents {
-            let synced = File::open(&folder).and_then(|folder| folder.sync_all());
-            synced.map_err(|error| JobError::io(format_args!("cannot write `{}`", folder.display()), &error))?;
+            sync_folder(&folder).map_err(|error| JobError::io(format_args!("cannot write `{}`", folder.display()), &error))?;
         }
         self.remove_merged(checkpoint, inputs);
         Ok(())

@@ -17,6 +17,7 @@ use super::committable::StagedFile;
 use crate::error::{JobError, JobResult};
 use crate::notice::notice;
 use crate::sink::{CompactPlan, Compactor, Staged};
+use crate::storage::sync_folder;
 
 /// When files are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +135,8 @@ impl FileCompactor {
             std::io::copy(&mut reader, &mut output).map_err(read)?;
         }
         let size = output.finish().map_err(failed)?;
+        // The inputs go when the next checkpoints are complete: until then the result must have its name on disk.
+        sync_folder(&self.staging).map_err(failed)?;
         Ok(StagedFile {
             temporary,
             target: files.first().map(|file| file.target.clone()).unwrap_or_default(),

@@ -15,6 +15,7 @@ use crate::error::{JobError, JobResult};
 use crate::formats::Encoder;
 use crate::record::Record;
 use crate::sink::SinkWriter;
+use crate::storage::sync_folder;
 
 /// Bytes that wait in memory per file, at most.
 const BUFFER: usize = 64 * 1024;
@@ -171,6 +172,10 @@ impl<T: Record, E: Encoder<T>> SinkWriter<T> for FileWriter<T, E> {
     fn prepare_commit(&mut self, checkpoint: u64) -> JobResult<Vec<Vec<u8>>> {
         self.close_all()?;
         let closed = std::mem::take(&mut self.closed);
+        if !closed.is_empty() {
+            // The files are on disk; after a power cut they must have their names, too.
+            sync_folder(&self.options.staging).map_err(|error| cannot_write(&self.options.staging, &error))?;
+        }
         let name = |(number, (folder, temporary, size)): (usize, (String, PathBuf, u64))| {
             let name = format!("{}{checkpoint}-{number}.{}", self.options.prefix, self.options.extension);
             let target = if folder.is_empty() { name } else { format!("{folder}/{name}") };

@@ -1,0 +1,101 @@
+//! Requests to a store that are tried again when their failure may pass.
+//!
+//! In: a request that can be made any number of times. Out: its result, or the last failure. What a second attempt cannot cure
+//! (no such object, no permission, a full disk) comes back at once.
+
+use std::error::Error as _;
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use object_store::Error;
+
+/// Attempts, the first one included. Stores behind a network have tried again for minutes by themselves before they say no:
+/// this is for disks, network file systems, and connections that break while an answer is read.
+const ATTEMPTS: u32 = 5;
+
+/// The wait after the first failure; it doubles. Together about a second.
+const PAUSE: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_millis(70) };
+
+/// Makes a request until it succeeds, fails for good, or has failed too often.
+pub(crate) async fn retried<T, F>(mut request: impl FnMut() -> F) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    let mut pause = PAUSE;
+    for _ in 1..ATTEMPTS {
+        match request().await {
+            Err(error) if may_pass(&error) => tokio::time::sleep(pause).await,
+            done => return done,
+        }
+        pause *= 2;
+    }
+    request().await
+}
+
+/// Whether the same request may succeed a moment later.
+pub(crate) fn may_pass(error: &Error) -> bool {
+    if !matches!(error, Error::Generic { .. } | Error::JoinError { .. }) {
+        return false;
+    }
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            return !matches!(
+                io.kind(),
+                ErrorKind::StorageFull
+                    | ErrorKind::QuotaExceeded
+                    | ErrorKind::FileTooLarge
+                    | ErrorKind::ReadOnlyFilesystem
+                    | ErrorKind::PermissionDenied
+                    | ErrorKind::IsADirectory
+                    | ErrorKind::NotADirectory
+                    | ErrorKind::InvalidFilename
+            );
+        }
+        cause = error.source();
+    }
+    true
+}
+
+/// The innermost cause of a store's error: the operating system's words.
+pub(crate) fn root_cause(error: &Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn io(kind: ErrorKind) -> Error {
+        Error::Generic { store: "test", source: Box::new(std::io::Error::from(kind)) }
+    }
+
+    /// How often a request is made that fails so many times.
+    async fn attempts(failures: u32, kind: ErrorKind) -> (u32, bool) {
+        let mut made = 0;
+        let result = retried(|| {
+            made += 1;
+            let fails = made <= failures;
+            async move { if fails { Err(io(kind)) } else { Ok(()) } }
+        })
+        .await;
+        (made, result.is_ok())
+    }
+
+    #[tokio::test]
+    async fn what_may_pass_is_tried_again() {
+        assert_eq!(attempts(2, ErrorKind::TimedOut).await, (3, true));
+        assert_eq!(attempts(4, ErrorKind::Other).await, (5, true), "such as EIO");
+        assert_eq!(attempts(9, ErrorKind::Interrupted).await, (5, false));
+    }
+
+    #[tokio::test]
+    async fn what_stays_as_it_is_comes_back_at_once() {
+        assert_eq!(attempts(1, ErrorKind::StorageFull).await, (1, false));
+        assert_eq!(attempts(1, ErrorKind::PermissionDenied).await, (1, false));
+    }
+}
