@@ -1,10 +1,11 @@
 //! Makes staged files visible: renames them to their names, in any order any number of times with the same result.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::committable::StagedFile;
+use super::merged::{LIST, Merged};
 use super::sink::Existing;
 use crate::error::{JobError, JobResult};
 use crate::notice::notice;
@@ -24,29 +25,23 @@ pub(super) struct FileCommitter {
     /// What the names of this run's files begin with.
     prefix: String,
     existing: Existing,
-    /// How many checkpoints are kept.
-    retained: u32,
     lock: Option<File>,
     /// What the restored checkpoint holds is being committed.
     recovering: bool,
-    /// Inputs of merged files, by the checkpoint that these were committed with.
-    merged: BTreeMap<u64, Vec<String>>,
-    /// The last checkpoints that were committed, as many as are kept.
-    commits: BTreeSet<u64>,
+    /// Inputs of merged files that a kept checkpoint may hold.
+    merged: Merged,
 }
 
 impl FileCommitter {
     pub(super) fn new(folder: PathBuf, staging: PathBuf, prefix: String, existing: Existing, retained: u32) -> Self {
         FileCommitter {
+            merged: Merged::new(staging.clone(), retained),
             folder,
             staging,
             prefix,
             existing,
-            retained: retained.max(1),
             lock: None,
             recovering: false,
-            merged: BTreeMap::new(),
-            commits: BTreeSet::new(),
         }
     }
 
@@ -95,7 +90,7 @@ impl FileCommitter {
     fn clear_staging(&self, keep: &BTreeSet<String>) -> JobResult<()> {
         for path in entries(&self.staging)? {
             let name = name_of(&path);
-            if name != LOCK && !keep.contains(&name) {
+            if name != LOCK && name != LIST && !keep.contains(&name) {
                 std::fs::remove_file(&path).map_err(|error| cannot_remove(&path, &error))?;
             }
         }
@@ -192,32 +187,13 @@ impl FileCommitter {
         }
         Ok(())
     }
-
-    /// Merged files are not needed any more once no checkpoint is left that holds them as inputs: the job may still be resumed
-    /// from one of the last few.
-    fn remove_merged(&mut self, checkpoint: u64, inputs: Vec<String>) {
-        if !inputs.is_empty() {
-            self.merged.entry(checkpoint).or_default().extend(inputs);
-        }
-        self.commits.insert(checkpoint);
-        while self.commits.len() > self.retained as usize {
-            self.commits.pop_first();
-        }
-        let oldest = self.commits.first().copied().unwrap_or(0);
-        let full = self.commits.len() >= self.retained as usize;
-        while let Some(entry) = self.merged.first_entry().filter(|entry| full && *entry.key() <= oldest) {
-            for input in entry.remove() {
-                // If it stays, the end of the job or its next start removes it.
-                let _ = std::fs::remove_file(self.staging.join(input));
-            }
-        }
-    }
 }
 
 impl Committer for FileCommitter {
     fn start(&mut self, start: &SinkStart) -> JobResult<()> {
         self.open()?;
         self.clean_up_after_others()?;
+        self.merged.load()?;
         self.recovering = matches!(start, SinkStart::Resumed { .. });
         if let SinkStart::Fresh = start
             && let Err(refused) = self.apply_policy()
@@ -250,8 +226,7 @@ impl Committer for FileCommitter {
         for folder in parents {
             sync_folder(&folder).map_err(|error| JobError::io(format_args!("cannot write `{}`", folder.display()), &error))?;
         }
-        self.remove_merged(checkpoint, inputs);
-        Ok(())
+        self.merged.committed(checkpoint, inputs)
     }
 
     fn discard_unknown(&mut self, start: &SinkStart, waiting: &[Vec<u8>]) -> JobResult<()> {
@@ -259,7 +234,10 @@ impl Committer for FileCommitter {
         if let SinkStart::Resumed { checkpoint } = start {
             self.roll_back_to(*checkpoint)?;
         }
-        let keep = waiting.iter().map(|bytes| Ok(StagedFile::decode(bytes)?.temporary)).collect::<JobResult<BTreeSet<_>>>()?;
+        let mut keep =
+            waiting.iter().map(|bytes| Ok(StagedFile::decode(bytes)?.temporary)).collect::<JobResult<BTreeSet<_>>>()?;
+        self.merged.wait_again(&keep)?;
+        keep.extend(self.merged.all().cloned());
         self.clear_staging(&keep)
     }
 

@@ -94,7 +94,8 @@ impl Fixture {
 
     fn staged(&self) -> usize {
         let staging = std::fs::read_dir(self.out()).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir());
-        std::fs::read_dir(staging.unwrap()).unwrap().count() - 1
+        let names = std::fs::read_dir(staging.unwrap()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name != ".lock" && name != ".merged").count()
     }
 }
 
@@ -235,6 +236,41 @@ fn inputs_stay_as_long_as_a_kept_checkpoint_needs_them() {
     assert_eq!(fixture.staged(), 2);
     commit(&mut *committer, &fixture.write(5, &[(1, 3)]));
     assert_eq!(fixture.staged(), 0, "checkpoint 3 and older are gone now");
+}
+
+/// The same when the job was started again from newer checkpoints in between: these do not know the inputs, the older one does.
+#[test]
+fn a_start_from_a_newer_checkpoint_leaves_the_inputs_of_kept_ones_alone() {
+    let mut fixture = Fixture::new(Options::new().with("compact_every", 2_i64));
+    fixture.retained = 3;
+    let mut committer = fixture.committer(SinkStart::Fresh, &[], &[]);
+    let inputs: Vec<_> = [fixture.write(1, &[(1, 1)]), fixture.write(2, &[(1, 2)])].concat();
+    let compactor = fixture.compactor();
+    let sealed = seal(&*compactor, compactor.merge(&inputs).unwrap(), 3);
+    commit(&mut *committer, &sealed);
+    drop(committer);
+    // Killed, and gone on from 3, which holds the result.
+    fixture.first_checkpoint = 4;
+    let mut committer = fixture.committer(SinkStart::Resumed { checkpoint: 3 }, &sealed, &[]);
+    commit(&mut *committer, &fixture.write(4, &[(1, 3)]));
+    drop(committer);
+    // Once more, from 4, which knows nothing of it. 3 and 2 are kept.
+    fixture.first_checkpoint = 5;
+    drop(fixture.committer(SinkStart::Resumed { checkpoint: 4 }, &[], &[]));
+    assert_eq!(fixture.visible().len(), 2);
+    // 4 and 3 are damaged: from 2, which has the inputs waiting.
+    fixture.first_checkpoint = 6;
+    let mut committer = fixture.committer(SinkStart::Resumed { checkpoint: 2 }, &[], &inputs);
+    assert_eq!(fixture.visible(), [], "what 3 and 4 had committed comes again");
+    let compactor = fixture.compactor();
+    let sealed = seal(&*compactor, compactor.merge(&inputs).unwrap(), 6);
+    commit(&mut *committer, &sealed);
+    assert_eq!(fixture.visible(), [pair("part-c-6-0.csv", "day,n\n1,1\n1,2\n")]);
+    for checkpoint in 7..=8 {
+        assert!(fixture.staged() >= 2, "2 is kept until {checkpoint}");
+        commit(&mut *committer, &fixture.write(checkpoint, &[(1, 4)]));
+    }
+    assert_eq!(fixture.staged(), 0, "6 is the oldest that is kept");
 }
 
 /// A file that was committed by itself after the checkpoint that the job went back to is not merged again.

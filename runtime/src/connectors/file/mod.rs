@@ -17,6 +17,8 @@ mod enumerator;
 #[cfg(feature = "engine")]
 mod fetch;
 #[cfg(feature = "engine")]
+mod merged;
+#[cfg(feature = "engine")]
 mod open;
 #[cfg(feature = "engine")]
 mod partition;
