@@ -25,7 +25,8 @@ cases! {
     enums
     error_streams
     filters_move
-    final_table hybrid
+    final_table
+    hybrid
     joins
     late_rows
     nested_records
@@ -33,6 +34,7 @@ cases! {
     ranking
     sinks
     two_streams
+    watched
     windows
 }
 

@@ -235,6 +235,12 @@ impl EventTime {
         self.limit = limit;
     }
 
+    /// How far the watermark is beyond the limit; None: there is no watermark, or nobody to wait for.
+    pub(super) fn drift(&self) -> Option<i64> {
+        let known = self.timing.alignment.is_some() && self.last > Watermark::MIN && self.last < Watermark::MAX;
+        (known && self.limit > i64::MIN && self.limit < i64::MAX).then(|| self.last.0.saturating_sub(self.limit))
+    }
+
     /// Pauses splits that are too far ahead and goes on with those that no longer are, whether they came from a checkpoint or not,
     /// however many there are, and idle or not.
     pub(super) fn pause_and_resume(&mut self, reader: &mut impl SourceReader) {
@@ -416,8 +422,9 @@ mod tests {
         rows(&mut time, "a", &[10]);
         rows(&mut time, "b", &[100]);
         look(&mut time);
-        assert_eq!(alignment.read(), 10);
+        assert_eq!((alignment.read(), time.drift()), (10, None));
         time.set_limit(50);
+        assert_eq!(time.drift(), Some(-40));
         time.pause_and_resume(&mut reader);
         assert_eq!((reader.paused.clone(), time.is_paused()), (vec!["b".to_owned()], false));
         wait(&mut time, 31);

@@ -46,6 +46,10 @@ pub struct SourceReport {
     pub bytes: u64,
     /// The time that the last row gave to the watermark, in microseconds since the epoch; None: no event time.
     pub last_time: Option<i64>,
+    /// When the last row was fetched from outside, in microseconds since the epoch; None: the connector does not say.
+    pub fetched: Option<i64>,
+    /// How far the watermark is behind (less than 0) or beyond the greatest that alignment allows, in microseconds; None: it is not aligned.
+    pub alignment_drift: Option<i64>,
     /// Since when there is nothing to read, in microseconds since the epoch; None: there is.
     pub idle_since: Option<i64>,
     /// Records left out, by reason.
@@ -100,6 +104,7 @@ struct Feed<W, N> {
     rows: u64,
     bytes: u64,
     last_time: Option<i64>,
+    fetched: Option<i64>,
     rejects: Vec<RejectReport>,
     /// Messages of the reader to the enumerator.
     events: Vec<Vec<u8>>,
@@ -118,6 +123,7 @@ impl<R, W, N> SourceChain<R, W, N> {
             rows: 0,
             bytes: 0,
             last_time: None,
+            fetched: None,
             rejects: Vec::new(),
             events: Vec::new(),
             time: EventTime::new(timing),
@@ -206,6 +212,10 @@ where
         }
         self.rows += 1;
         self.next.push(row)
+    }
+
+    fn fetched(&mut self, at: i64) {
+        self.fetched = Some(at);
     }
 
     fn bytes_read(&mut self, bytes: u64) {
@@ -406,6 +416,8 @@ where
             rows: self.feed.rows,
             bytes: self.feed.bytes,
             last_time: self.feed.last_time,
+            fetched: self.feed.fetched,
+            alignment_drift: self.feed.time.drift(),
             idle_since: self.idle_since,
             rejects: self.feed.rejects.clone(),
         });

@@ -32,11 +32,15 @@ definitions! {
     SOURCE_RECORDS COUNTER "millstream_source_numRecordsIn" "Records read, those that were left out included.";
     SOURCE_BYTES COUNTER "millstream_source_numBytesIn" "Bytes read, unpacked; 0 where a source does not count them.";
     SOURCE_ERRORS COUNTER "millstream_source_numRecordsInErrors" "Records that were left out because they are no rows.";
+    FETCH_LAG GAUGE "millstream_source_currentFetchEventTimeLag"
+        "Milliseconds from the time that the last row gives to the watermark to when it was fetched from outside.";
     EMIT_LAG GAUGE "millstream_source_currentEmitEventTimeLag"
         "Milliseconds from the time that the last row gives to the watermark to its emission; while the source is idle, to \
          when it became so; -1 without event time.";
     WATERMARK_LAG GAUGE "millstream_source_watermarkLag" "Milliseconds from the last watermark to now, once there is one.";
     SOURCE_IDLE GAUGE "millstream_source_sourceIdleTime" "Milliseconds since the reader has nothing to read; 0: it has.";
+    ALIGNMENT_DRIFT GAUGE "millstream_source_watermarkAlignmentDrift"
+        "Milliseconds by which the watermark is beyond what alignment allows; less than 0: it has so far to go.";
     UNASSIGNED GAUGE "millstream_source_unassignedSplits" "Splits that are found and that no reader has.";
     SENT COUNTER "millstream_sink_numRecordsSend" "Rows sent, again after failures included.";
     SENT_BYTES COUNTER "millstream_sink_numBytesSend" "Bytes sent, where the sink counts them.";
@@ -128,6 +132,12 @@ impl Collector {
         let emitted = source.idle_since.unwrap_or(now);
         let lag = source.last_time.map_or(-1.0, |time| emitted.saturating_sub(time) as f64 / 1000.0);
         self.add(&EMIT_LAG, &labels, lag);
+        if let (Some(fetched), Some(time)) = (source.fetched, source.last_time) {
+            self.add(&FETCH_LAG, &labels, fetched.saturating_sub(time) as f64 / 1000.0);
+        }
+        if let Some(drift) = source.alignment_drift {
+            self.add(&ALIGNMENT_DRIFT, &labels, drift as f64 / 1000.0);
+        }
         if watermark != i64::MIN && watermark != i64::MAX {
             self.add(&WATERMARK_LAG, &labels, now.saturating_sub(watermark) as f64 / 1000.0);
         }

@@ -143,6 +143,10 @@ impl<T, F: Fn(&T) -> Option<Timestamp>, O: SourceOutput<T>> SourceOutput<T> for 
         if self.range.contains((self.time)(&row)) { self.out.emit_record(row, record) } else { Ok(()) }
     }
 
+    fn fetched(&mut self, at: i64) {
+        self.out.fetched(at);
+    }
+
     fn bytes_read(&mut self, bytes: u64) {
         self.out.bytes_read(bytes);
     }

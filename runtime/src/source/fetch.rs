@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 
 use super::{ReaderStatus, SourceOutput, SourceReader, Split};
 use crate::error::{JobError, JobResult};
+use crate::task::now_micros;
 
 /// Chunks that wait between threads and task.
 const QUEUE: usize = 2;
@@ -90,7 +91,8 @@ type Commands<S> = std::sync::mpsc::Sender<Command<S>>;
 
 /// From a fetcher thread to the reader.
 enum Handed<C> {
-    Chunk(Arc<str>, C),
+    /// With when it was fetched, in microseconds since the epoch.
+    Chunk(Arc<str>, C, i64),
     End(Arc<str>),
 }
 
@@ -111,7 +113,7 @@ struct Entry<E: Emitter> {
     split: E::Split,
     state: Option<E::State>,
     /// Fetched and not yet emitted.
-    chunks: VecDeque<E::Chunk>,
+    chunks: VecDeque<(E::Chunk, i64)>,
     /// Its last chunk is among `chunks`, or was emitted.
     ended: bool,
     paused: bool,
@@ -188,12 +190,13 @@ impl<E: Emitter> FetchingReader<E> {
     /// Emits some rows of a split.
     fn emit(&mut self, index: usize, limit: usize, out: &mut impl SourceOutput<E::Row>) -> JobResult<()> {
         let entry = &mut self.splits[index];
-        let Some(chunk) = entry.chunks.front_mut() else { return Ok(()) };
+        let Some((chunk, fetched)) = entry.chunks.front_mut() else { return Ok(()) };
         let state = match &mut entry.state {
             Some(state) => state,
             none => none.insert(self.emitter.begin(&entry.split)?),
         };
         out.select_split(&entry.id);
+        out.fetched(*fetched);
         let used_up = self.emitter.emit(state, chunk, &mut entry.split, limit, out)?;
         self.turn = index;
         if used_up {
@@ -215,10 +218,10 @@ impl<E: Emitter> FetchingReader<E> {
 
     /// Files what a thread has handed over under its split.
     fn file(&mut self, handed: Handed<E::Chunk>, out: &mut impl SourceOutput<E::Row>) {
-        let (Handed::Chunk(id, _) | Handed::End(id)) = &handed;
+        let (Handed::Chunk(id, ..) | Handed::End(id)) = &handed;
         let Some(index) = self.splits.iter().position(|entry| entry.id == *id) else { return };
         match handed {
-            Handed::Chunk(_, chunk) => self.splits[index].chunks.push_back(chunk),
+            Handed::Chunk(_, chunk, fetched) => self.splits[index].chunks.push_back((chunk, fetched)),
             Handed::End(_) => {
                 self.splits[index].ended = true;
                 self.leave_if_done(index, out);
@@ -347,7 +350,7 @@ fn run_fetcher<F: SplitFetcher>(
                         wait = Some(time);
                         continue;
                     }
-                    Ok(Fetched::Chunk(split, chunk)) => break Ok(Handed::Chunk(split, chunk)),
+                    Ok(Fetched::Chunk(split, chunk)) => break Ok(Handed::Chunk(split, chunk, now_micros())),
                     Ok(Fetched::End(split)) => {
                         unfinished = unfinished.saturating_sub(1);
                         break Ok(Handed::End(split));

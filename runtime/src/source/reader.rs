@@ -82,6 +82,10 @@ pub trait SourceOutput<T> {
         self.emit_record(row, ErrorRow::default)
     }
 
+    /// When what follows was fetched from outside, in microseconds since the epoch: for metrics, once per chunk at the most. Wrappers
+    /// hand it on.
+    fn fetched(&mut self, _at: i64) {}
+
     /// So many bytes were read, unpacked, for the rows that follow: for metrics, once per chunk at the most. Wrappers hand it on.
     fn bytes_read(&mut self, bytes: u64);
 

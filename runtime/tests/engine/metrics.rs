@@ -74,7 +74,8 @@ fn a_running_job_is_scraped() {
         assert!((whole - 1000.0).abs() < 0.1, "{task}: {whole}");
     }
     // Event time of the test is 1970: the lag is that of history.
-    assert!(sum(&text, "millstream_source_currentEmitEventTimeLag", "subtask=\"0\"") > Some(1e12), "{text}");
+    let lag = |name: &str| sum(&text, &format!("millstream_source_current{name}EventTimeLag"), "subtask=\"0\"").unwrap();
+    assert!(lag("Fetch") > 1e12 && lag("Emit") >= lag("Fetch"), "{text}");
 
     assert_eq!(handle.wait_for(Duration::from_secs(60)), Some(Ok(JobEnd::Finished)));
     let text = scrape(address);

@@ -38,6 +38,10 @@ impl<T, E: Summary<T>, O: SourceOutput<T>> SourceOutput<T> for StageOutput<'_, T
         self.out.emit_record(row, record)
     }
 
+    fn fetched(&mut self, at: i64) {
+        self.out.fetched(at);
+    }
+
     fn bytes_read(&mut self, bytes: u64) {
         self.out.bytes_read(bytes);
     }
