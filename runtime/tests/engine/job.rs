@@ -114,7 +114,8 @@ fn build_bids(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
 fn build_counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let options = Options::new()
         .with("path", cx.params().get::<String>("output")?)
-        .with("existing", cx.params().get::<String>("existing")?);
+        .with("existing", cx.params().get::<String>("existing")?)
+        .with("success_file", true);
     let every: i64 = cx.params().get("compact_every")?;
     let options = if every > 0 { options.with("compact_every", every) } else { options };
     let sink = cx.sink("sink/counts/file", "counts into file", <FileSink<Count, JsonFormat>>::from_options(&options)?)?;
@@ -276,5 +277,11 @@ impl Setup {
         assert_eq!(found.len(), expected.len(), "rows");
         assert_eq!(found, expected);
         assert_eq!(hidden(&self.out()), [""; 0], "leftovers");
+        assert!(self.succeeded(), "the job has ended, but does not say so");
+    }
+
+    /// Whether the sink says that the job has ended and all rows are there.
+    pub fn succeeded(&self) -> bool {
+        self.out().join("_SUCCESS").is_file()
     }
 }

@@ -37,7 +37,8 @@ fn stopped_and_gone_on_with_at_other_parallelisms() {
         assert!(status.success(), "{status}");
         let committed = output(&setup.out());
         assert!(committed.iter().all(|line| all.binary_search(line).is_ok()), "an open window was emitted");
-        if committed.len() == all.len() {
+        assert_eq!(setup.succeeded(), committed.len() == all.len(), "a stopped job has not ended");
+        if setup.succeeded() {
             break;
         }
     }

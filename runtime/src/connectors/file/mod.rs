@@ -32,6 +32,7 @@ mod source;
 mod split;
 #[cfg(feature = "engine")]
 mod stamp;
+mod success;
 #[cfg(all(test, feature = "engine"))]
 mod tests;
 #[cfg(feature = "engine")]
@@ -130,6 +131,12 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
                 OptionTy::Word(&["fail", "append", "replace"]),
                 "fail",
                 "What happens at the start when the folder holds files: refuse, add to them, or replace those of an earlier run.",
+            ),
+            OptionSpec::optional(
+                "success_file",
+                OptionTy::Bool,
+                "false",
+                "When the job has ended and all rows are there, an empty file `_SUCCESS` is left beside them.",
             ),
         ],
         formats: &["json", "csv", "text"],

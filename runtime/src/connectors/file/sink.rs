@@ -9,12 +9,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::committer::FileCommitter;
 use super::compactor::{CompactOptions, FileCompactor};
+use super::success::SuccessFile;
 use super::writer::{FileWriter, WriterOptions};
 use crate::error::{JobError, JobResult};
 use crate::formats::{Encoder, Format};
 use crate::options::Options;
 use crate::record::Record;
-use crate::sink::{Committer, Compactor, Sink, SinkContext};
+use crate::sink::{Committer, Compactor, GlobalCommitter, Sink, SinkContext};
 
 const ROLL_SIZE: u64 = 256 * 1024 * 1024;
 
@@ -31,6 +32,7 @@ pub struct FileSink<T, F> {
     roll_size: u64,
     existing: Existing,
     compact: Option<CompactOptions>,
+    success_file: bool,
     format: F,
     row: PhantomData<fn(T)>,
 }
@@ -63,6 +65,7 @@ impl<T: Record, F: Format> FileSink<T, F> {
                 _ => Existing::Fail,
             },
             compact: compact(options)?,
+            success_file: options.boolean("success_file")?.unwrap_or(false),
             format: crate::connectors::format_of(options)?,
             row: PhantomData,
         })
@@ -141,5 +144,9 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
             existing,
             context.retained,
         ))))
+    }
+
+    fn global_committer(&self, _context: &SinkContext) -> JobResult<Option<Box<dyn GlobalCommitter>>> {
+        Ok(self.success_file.then(|| Box::new(SuccessFile::new(&self.folder)) as Box<dyn GlobalCommitter>))
     }
 }
