@@ -32,6 +32,7 @@ mod source;
 mod split;
 #[cfg(feature = "engine")]
 mod stamp;
+#[cfg(feature = "engine")]
 mod success;
 #[cfg(all(test, feature = "engine"))]
 mod tests;
