@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::coordinator::RunSettings;
+use crate::coordinator::{CheckpointRules, RunSettings};
 use crate::error::{JobError, JobResult};
 use crate::job::Job;
 use crate::params::{Extensions, ParamValues};
@@ -130,6 +130,7 @@ impl RunOptions {
             checkpoint_directory: directory,
             checkpoint_interval: interval,
             retain: from_job.map_or(1, |config| config.keep.max(1) as usize),
+            checkpoints: CheckpointRules::new(from_job.as_ref()),
             resume_from: self.resume_from,
             fresh: self.fresh,
             replace: self.replace,

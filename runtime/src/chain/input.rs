@@ -93,6 +93,10 @@ impl<T, I: Inputs<T>, S: Stage<T>> Chain for InputChain<T, I, S> {
         self.stage.checkpoint_complete(checkpoint)
     }
 
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        self.stage.checkpoint_aborted(checkpoint)
+    }
+
     fn report(&self, report: &mut ChainReport) {
         self.stage.report(&mut report.operators);
     }

@@ -50,6 +50,8 @@ pub trait Chain: Send {
     fn restore(&mut self, state: &RestoredState) -> JobResult<()>;
     /// This checkpoint is complete.
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()>;
+    /// This checkpoint will never be.
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()>;
     /// Adds the counters of all operators.
     fn report(&self, report: &mut ChainReport);
     /// The source at its head, if there is one.

@@ -409,6 +409,11 @@ where
         self.feed.each(|stage| stage.checkpoint_complete(checkpoint), |stage| stage.checkpoint_complete(checkpoint))
     }
 
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        self.reader.checkpoint_aborted(checkpoint)?;
+        self.feed.each(|stage| stage.checkpoint_aborted(checkpoint), |stage| stage.checkpoint_aborted(checkpoint))
+    }
+
     fn report(&self, report: &mut ChainReport) {
         report.source = Some(SourceReport {
             uid: self.feed.uid.clone(),

@@ -1,5 +1,7 @@
 //! One attempt at a job: all its tasks, from start or resume to the end, a stop, or the first failure.
 
+mod give_up;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,17 +10,19 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::alignment::Alignment;
-use super::checkpointing::{Identity, Pending, Purpose, TIMEOUT};
-use super::commit::{Collected, CommitQueue, Sealed, collect};
+use super::checkpointing::{Identity, Pending, Purpose};
+use super::commit::{Carried, Collected, CommitQueue, Sealed, collect};
 use super::control::{CheckpointInfo, CheckpointReply, Control, StopMode, stop_requested};
+use super::failures::Failures;
 use super::layout::{deal, wire};
 use super::run::RunSettings;
 use super::sources::Sources;
 use super::storage::{Checkpoint, CheckpointStore};
 use crate::chain::{BuildContext, ChainBuilder, SinkRegistry, Timing};
 use crate::checkpoint::SubtaskEntry;
-use crate::error::{JobError, JobResult};
+use crate::error::{ErrorKind, JobError, JobResult};
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
+use crate::notice::notice;
 use crate::operator::RestoredState;
 use crate::progress::Board;
 use crate::source::Throttle;
@@ -54,6 +58,13 @@ pub(super) struct Attempt<'a> {
     next_trigger: Option<Instant>,
     pending: Option<Pending>,
     writing: Option<Writing>,
+    /// What was written of checkpoints that were given up is being removed.
+    stale: JoinSet<()>,
+    failures: Failures,
+    /// When the next checkpoint may begin.
+    earliest: Option<Instant>,
+    /// What sinks have staged for checkpoints that were given up.
+    carried: Carried,
     /// A checkpoint was begun and is not complete.
     begun: bool,
     queue: CommitQueue,
@@ -68,6 +79,7 @@ struct Writing {
     id: u64,
     purpose: Purpose,
     started: Instant,
+    deadline: Option<Instant>,
     committables: Vec<Collected>,
     /// Results of merges that are committed with it.
     sealed: Vec<Sealed>,
@@ -188,6 +200,10 @@ impl<'a> Attempt<'a> {
             next_trigger: settings.checkpoint_interval.map(|interval| Instant::now() + interval),
             pending: None,
             writing: None,
+            stale: JoinSet::new(),
+            failures: Failures::new(settings.checkpoints.tolerate),
+            earliest: None,
+            carried: Carried::default(),
             begun: false,
             queue,
             answers: Vec::new(),
@@ -209,6 +225,7 @@ impl<'a> Attempt<'a> {
         if let Some(job) = self.writing.take().and_then(|writing| writing.job) {
             let _ = job.await;
         }
+        while self.stale.join_next().await.is_some() {}
         self.queue.settle().await;
         result
     }
@@ -255,11 +272,7 @@ impl<'a> Attempt<'a> {
                 Some(reply) = requests.recv() => wanted.push(reply),
                 () = until(wake) => {}
             }
-            if let Some(pending) = &self.pending
-                && pending.started.elapsed() > TIMEOUT
-            {
-                return Err(JobError::transient(format!("checkpoint {} did not complete within 10 minutes", pending.id)));
-            }
+            self.expire()?;
         }
     }
 
@@ -286,11 +299,10 @@ impl<'a> Attempt<'a> {
     }
 
     fn wake_at(&self) -> Option<Instant> {
-        match &self.pending {
-            Some(pending) => Some(pending.started + TIMEOUT),
-            None if self.writing.is_none() => self.next_trigger,
-            None => None,
-        }
+        let idle = self.pending.is_none() && self.writing.is_none();
+        let waits = if self.failures.any() { self.earliest } else { None };
+        let next = if idle { self.next_trigger.into_iter().chain(waits.filter(|&at| at > Instant::now())).min() } else { None };
+        self.deadline().into_iter().chain(next).min()
     }
 
     fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointReply>) {
@@ -306,12 +318,17 @@ impl<'a> Attempt<'a> {
         } else {
             return;
         };
+        if self.must_wait(purpose) {
+            return;
+        }
         let id = self.next_checkpoint;
         self.next_checkpoint += 1;
         self.begun = true;
         self.next_trigger = self.settings.checkpoint_interval.map(|interval| Instant::now() + interval);
         let mut pending = Pending::new(id, purpose, self.sources.snapshot(), self.task_count);
         pending.replies = std::mem::take(wanted);
+        // Without checkpoints there is one at the end, which commits what sinks hold: that has no hurry.
+        pending.deadline = self.store.is_some().then(|| Instant::now() + self.settings.checkpoints.timeout);
         self.pending = Some(pending);
         let pause = purpose == Purpose::Stop;
         for mailbox in self.mailboxes.iter().flatten() {
@@ -329,6 +346,8 @@ impl<'a> Attempt<'a> {
             }
             TaskReport::Ack(ack) => {
                 let Some(pending) = self.pending.as_mut().filter(|pending| pending.id == ack.checkpoint) else {
+                    // It was given up. The part of the next one comes behind this one, so nothing of it can be complete.
+                    self.carried.keep(ack.entries);
                     return Ok(());
                 };
                 if pending.acknowledge(task, ack)? {
@@ -336,6 +355,7 @@ impl<'a> Attempt<'a> {
                 }
                 Ok(())
             }
+            TaskReport::Decline(decline) => self.declined(task, decline),
         }
     }
 
@@ -350,12 +370,13 @@ impl<'a> Attempt<'a> {
 
     fn write_checkpoint(&mut self) -> JobResult<()> {
         let Some(mut pending) = self.pending.take() else { return Ok(()) };
-        let (id, purpose, started) = (pending.id, pending.purpose, pending.started);
+        let (id, purpose, started, deadline) = (pending.id, pending.purpose, pending.started, pending.deadline);
         let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
         let replies = std::mem::take(&mut pending.replies);
         let (manifest, mut entries) = pending.complete(&self.identity, &names);
+        let mut sealed = self.carried.join(&mut entries)?;
         let committables = collect(&entries)?;
-        let sealed = self.queue.seal(id)?;
+        sealed.extend(self.queue.seal(id)?);
         entries.extend(self.queue.entries(&sealed));
         let size = entries.iter().map(|entry| entry.part.bytes().len() as u64).sum();
         let retain = self.settings.retain;
@@ -363,17 +384,27 @@ impl<'a> Attempt<'a> {
             tokio::spawn(async move {
                 store.write(manifest, entries).await?;
                 // Here, so that the coordinator does not wait for files to be removed.
-                store.retain(id, retain).await
+                match store.retain(id, retain).await {
+                    Err(error) if error.kind() == ErrorKind::Transient => {
+                        notice(&format!("warning: old checkpoints are still there: {error}"));
+                        Ok(())
+                    }
+                    retained => retained,
+                }
             })
         });
-        self.writing = Some(Writing { id, purpose, started, committables, sealed, replies, size, job });
+        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, replies, size, job });
         Ok(())
     }
 
     fn written(&mut self, result: JobResult<()>) -> JobResult<()> {
         let Some(writing) = self.writing.take() else { return Ok(()) };
-        result?;
+        if let Err(error) = result {
+            return self.not_stored(writing, error);
+        }
         self.begun = false;
+        self.failures.succeeded();
+        self.pause(Duration::ZERO);
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Complete(writing.id));
         }
@@ -411,7 +442,8 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-fn panic_message(error: tokio::task::JoinError) -> String {
+/// What a task said when it panicked.
+pub(crate) fn panic_message(error: tokio::task::JoinError) -> String {
     match error.try_into_panic() {
         Ok(panic) => {
             let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

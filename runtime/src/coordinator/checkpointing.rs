@@ -1,15 +1,13 @@
 //! Checkpoints in progress.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::control::CheckpointReply;
 use crate::checkpoint::{ChainEntry, Manifest, StateEntry, SubtaskEntry};
 use crate::error::{JobError, JobResult};
+use crate::job::ChainSpec;
 use crate::task::{Ack, TaskId};
-
-/// A checkpoint that takes longer fails the attempt.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What happens after a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +26,8 @@ pub(super) struct Pending {
     pub id: u64,
     pub purpose: Purpose,
     pub started: Instant,
+    /// When it is given up; None: it has as long as it takes.
+    pub deadline: Option<Instant>,
     /// What the enumerators said when it began.
     pub enumerators: Vec<StateEntry>,
     /// Who wants to know when it is complete.
@@ -47,7 +47,25 @@ pub(super) struct Identity {
 
 impl Pending {
     pub(super) fn new(id: u64, purpose: Purpose, enumerators: Vec<StateEntry>, tasks: usize) -> Self {
-        Pending { id, purpose, started: Instant::now(), enumerators, replies: Vec::new(), acks: BTreeMap::new(), tasks }
+        let (started, deadline) = (Instant::now(), None);
+        Pending { id, purpose, started, deadline, enumerators, replies: Vec::new(), acks: BTreeMap::new(), tasks }
+    }
+
+    /// Who has not taken part yet: `2 of 6 tasks have not taken part: counts (subtasks 0, 1)`.
+    pub(super) fn missing(&self, chains: &[ChainSpec], parallelism: &[u32]) -> String {
+        let missing = chains.iter().zip(parallelism).enumerate().filter_map(|(chain, (spec, &subtasks))| {
+            let subtasks = (0..subtasks).filter(|&subtask| !self.acks.contains_key(&TaskId { chain, subtask }));
+            let subtasks: Vec<_> = subtasks.map(|subtask| subtask.to_string()).collect();
+            (!subtasks.is_empty()).then(|| format!("{} (subtasks {})", spec.name, subtasks.join(", ")))
+        });
+        let missing: Vec<_> = missing.collect();
+        let count = self.tasks - self.acks.len();
+        format!("{count} of {} tasks have not taken part: {}", self.tasks, missing.join(", "))
+    }
+
+    /// It is given up: what its tasks have handed over, and who waits for it.
+    pub(super) fn abandon(self) -> (Vec<StateEntry>, Vec<CheckpointReply>) {
+        (self.acks.into_values().flat_map(|ack| ack.entries).collect(), self.replies)
     }
 
     /// Takes a task's part; gives whether that was the last. A second part of the same task is an error: the first may hold

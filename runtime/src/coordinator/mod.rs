@@ -5,6 +5,7 @@ mod attempt;
 mod checkpointing;
 mod commit;
 mod control;
+mod failures;
 mod layout;
 #[cfg(test)]
 mod layout_tests;
@@ -15,8 +16,9 @@ mod storage;
 #[cfg(test)]
 mod storage_tests;
 
+pub(crate) use attempt::panic_message;
 pub(crate) use commit::SinkStatus;
 pub use control::{CheckpointInfo, JobState};
 pub(crate) use control::{Control, Remote, StopMode};
-pub(crate) use run::{RunEnd, RunSettings, run};
-pub(crate) use state::entries_of;
+pub(crate) use run::{CheckpointRules, RunEnd, RunSettings, run};
+pub(crate) use state::{entries_of, take_staged};

@@ -8,7 +8,7 @@ use super::attempt::{Attempt, AttemptEnd};
 use super::control::{Control, JobState, StopMode, stop_requested};
 use super::storage::{CheckpointStore, Found};
 use crate::error::{ErrorKind, JobError, JobResult};
-use crate::job::Job;
+use crate::job::{CheckpointConfig, Job};
 use crate::notice::notice;
 use crate::params::ParamValues;
 use crate::progress::Board;
@@ -27,11 +27,32 @@ pub(crate) struct RunSettings {
     /// None: only when the job ends or is stopped.
     pub checkpoint_interval: Option<Duration>,
     pub retain: usize,
+    pub checkpoints: CheckpointRules,
     /// The checkpoint to resume from, whatever is in the directory.
     pub resume_from: Option<PathBuf>,
     /// Forget checkpoints.
     pub fresh: bool,
     pub replace: bool,
+}
+
+/// How checkpoints are taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CheckpointRules {
+    /// One that takes longer is given up.
+    pub timeout: Duration,
+    /// The least time from the end of one to the beginning of the next.
+    pub pause: Duration,
+    /// So many may fail in a row.
+    pub tolerate: u32,
+}
+
+impl CheckpointRules {
+    pub(crate) fn new(config: Option<&CheckpointConfig>) -> Self {
+        let default = CheckpointConfig::new(0, |_| Ok(String::new()));
+        let config = config.unwrap_or(&default);
+        let time = |micros: i64| Duration::from_micros(u64::try_from(micros).unwrap_or(0));
+        CheckpointRules { timeout: time(config.timeout_micros), pause: time(config.pause_micros), tolerate: config.tolerate }
+    }
 }
 
 /// How a run ended well.

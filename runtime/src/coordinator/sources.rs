@@ -147,6 +147,15 @@ impl Sources {
         Ok(())
     }
 
+    /// This checkpoint is given up.
+    pub(super) fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        for source in self.chains.iter_mut().flatten() {
+            let name = &source.name;
+            source.enumerator.checkpoint_aborted(checkpoint).map_err(|error| error.context(format_args!("source {name}")))?;
+        }
+        Ok(())
+    }
+
     /// Has an enumerator act, tells the readers what it decided, and begins the work that it wants done.
     fn act(
         &mut self,

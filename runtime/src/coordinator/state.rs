@@ -2,6 +2,7 @@
 
 use crate::checkpoint::{Part, StateEntry};
 use crate::operator::{OperatorSnapshot, StateParts};
+use crate::sink::{COMMITTABLES, SUMMARY};
 
 /// Encodes lazily taken snapshots. Heavy: not on a task.
 pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> Vec<StateEntry> {
@@ -26,4 +27,15 @@ pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> Vec<
         }
     }
     entries
+}
+
+/// Takes out what sinks want to have committed: that is encoded already, and must not be lost.
+pub(crate) fn take_staged(operators: &mut [OperatorSnapshot], subtask: u32) -> Vec<StateEntry> {
+    let is_staged = |name: &str| name == SUMMARY || name == COMMITTABLES;
+    let staged = operators.iter_mut().map(|operator| OperatorSnapshot {
+        uid: operator.uid.clone(),
+        states: operator.states.extract_if(.., |state| is_staged(&state.name)).collect(),
+    });
+    let staged: Vec<_> = staged.collect();
+    entries_of(staged, subtask)
 }

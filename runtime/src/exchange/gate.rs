@@ -93,6 +93,15 @@ impl Gate {
         self.valve.restore(watermark);
     }
 
+    /// This checkpoint is given up: its barriers, those that have come and those that will, mean nothing.
+    pub fn abort(&mut self, checkpoint: u64) {
+        self.last = self.last.max(checkpoint);
+        if self.aligning.is_some_and(|aligning| aligning <= checkpoint) {
+            self.aligning = None;
+            self.unblock();
+        }
+    }
+
     /// The next event.
     pub async fn next(&mut self) -> GateEvent {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
@@ -266,6 +275,23 @@ mod tests {
         senders[0].try_send(Element::Barrier(1)).unwrap();
         senders[0].try_send(row(3)).unwrap();
         assert_eq!(drain(&mut gate), ["[3]"], "a stale barrier is ignored");
+    }
+
+    #[tokio::test]
+    async fn an_aborted_checkpoint_blocks_nothing() {
+        let (senders, mut gate) = gate(2);
+        for element in [Element::Barrier(1), row(1)] {
+            senders[0].try_send(element).unwrap();
+        }
+        assert_eq!(drain(&mut gate), [""; 0], "blocked");
+        gate.abort(1);
+        assert_eq!(drain(&mut gate), ["[1]"]);
+        for element in [Element::Barrier(1), row(2)] {
+            senders[1].try_send(element).unwrap();
+        }
+        assert_eq!(drain(&mut gate), ["[2]"], "a barrier that comes too late blocks nothing");
+        senders.iter().for_each(|sender| sender.try_send(Element::Barrier(2)).unwrap());
+        assert_eq!(drain(&mut gate), ["Barrier(2)"]);
     }
 
     #[tokio::test]

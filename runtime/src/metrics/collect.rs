@@ -20,7 +20,7 @@ definitions! {
     UPTIME GAUGE "millstream_job_uptime" "Milliseconds since the process started the job.";
     RESTARTS COUNTER "millstream_job_numRestarts" "Attempts after the first.";
     CHECKPOINTS COUNTER "millstream_job_numberOfCompletedCheckpoints" "Checkpoints completed by this process.";
-    FAILED_CHECKPOINTS COUNTER "millstream_job_numberOfFailedCheckpoints" "Checkpoints begun that a failure ended.";
+    FAILED_CHECKPOINTS COUNTER "millstream_job_numberOfFailedCheckpoints" "Checkpoints that were begun and given up.";
     CHECKPOINT_ID GAUGE "millstream_job_lastCompletedCheckpointId" "The number of the last complete checkpoint.";
     CHECKPOINT_DURATION GAUGE "millstream_job_lastCheckpointDuration" "Milliseconds from its trigger to its end.";
     CHECKPOINT_SIZE GAUGE "millstream_job_lastCheckpointSize" "Bytes of state in it.";

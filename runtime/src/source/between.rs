@@ -117,6 +117,10 @@ where
         self.reader.checkpoint_complete(checkpoint)
     }
 
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        self.reader.checkpoint_aborted(checkpoint)
+    }
+
     fn set_paused(&mut self, split: &str, paused: bool) -> bool {
         self.reader.set_paused(split, paused)
     }

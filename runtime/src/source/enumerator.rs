@@ -59,6 +59,11 @@ pub trait SplitEnumerator<S>: Send {
     fn checkpoint_complete(&mut self, _checkpoint: u64) -> JobResult<()> {
         Ok(())
     }
+
+    /// This checkpoint is given up. What belongs to it belongs to the next one: nothing need be done, but for what is held for it.
+    fn checkpoint_aborted(&mut self, _checkpoint: u64) -> JobResult<()> {
+        Ok(())
+    }
 }
 
 /// What an enumerator can do. `F` is what its calls bring back.

@@ -45,6 +45,8 @@ pub trait ErasedEnumerator: Send {
     fn snapshot(&self) -> Vec<u8>;
     /// See [`SplitEnumerator::checkpoint_complete`].
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()>;
+    /// See [`SplitEnumerator::checkpoint_aborted`].
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()>;
 }
 
 /// A source behind [`ErasedSource`].
@@ -139,5 +141,9 @@ impl<S: Source> ErasedEnumerator for TypedEnumerator<S> {
 
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
         self.enumerator.checkpoint_complete(checkpoint)
+    }
+
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        self.enumerator.checkpoint_aborted(checkpoint)
     }
 }

@@ -50,6 +50,11 @@ pub trait SourceReader: Send {
         Ok(())
     }
 
+    /// This checkpoint is given up. What belongs to it belongs to the next one: nothing need be done, but for what is held for it.
+    fn checkpoint_aborted(&mut self, _checkpoint: u64) -> JobResult<()> {
+        Ok(())
+    }
+
     /// Stops reading a split that is too far ahead of others, or goes on with it. Rows that are on their way may still be emitted.
     /// Gives whether it can do so: if not, the reader is stopped as a whole once all of its splits are too far ahead.
     fn set_paused(&mut self, _split: &str, _paused: bool) -> bool {

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 
-use super::message::{Ack, TaskId, TaskMessage, TaskReport};
+use super::message::{Ack, Decline, TaskId, TaskMessage, TaskReport};
 use super::status::{PublishClock, StatusSnapshot, TaskStatus};
 use super::times::{Doing, waiting};
 use crate::chain::{Chain, ChainReport};
-use crate::coordinator::entries_of;
+use crate::checkpoint::StateEntry;
+use crate::coordinator::{entries_of, panic_message, take_staged};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{Element, Gate, GateEvent, Outbox, OutboxHandle};
 use crate::operator::{RestoredState, SnapshotBuilder};
@@ -79,6 +81,8 @@ struct Progress {
     clock: PublishClock,
     /// There is something new to publish.
     unpublished: bool,
+    /// The part of the last checkpoint, while it is being encoded.
+    encoding: Option<JoinHandle<()>>,
 }
 
 impl Task {
@@ -95,6 +99,7 @@ impl Task {
             flush_at: None,
             clock: PublishClock::new(),
             unpublished: false,
+            encoding: None,
         };
         self.status.times.enter(Doing::Busy);
         self.chain.restore(&std::mem::take(&mut self.restored))?;
@@ -240,6 +245,13 @@ impl Task {
                 }
             }
             TaskMessage::Complete(checkpoint) => self.chain.checkpoint_complete(checkpoint)?,
+            TaskMessage::Abort(checkpoint) => {
+                progress.taken = progress.taken.max(checkpoint);
+                if let Some(gate) = &mut self.gate {
+                    gate.abort(checkpoint);
+                }
+                self.chain.checkpoint_aborted(checkpoint)?;
+            }
         }
         if !progress.ended
             && let Some(source) = self.chain.source()
@@ -344,10 +356,18 @@ impl Task {
         // What was sent before the last checkpoint is counted when the job has ended.
         self.publish(progress);
         let (id, reports, finished, watermark) = (self.id, self.reports.clone(), progress.ended, progress.watermark);
-        tokio::task::spawn_blocking(move || {
-            let entries = entries_of(snapshot.into_operators(), id.subtask);
-            let _ = reports.send((id, TaskReport::Ack(Ack { checkpoint, finished, watermark, entries })));
-        });
+        let before = progress.encoding.take();
+        progress.encoding = Some(tokio::spawn(async move {
+            // Parts leave in the order of their checkpoints: what sinks have staged for one that was given up belongs to the next.
+            if let Some(before) = before {
+                let _ = before.await;
+            }
+            let report = match encode(snapshot, id.subtask).await {
+                Ok(entries) => TaskReport::Ack(Ack { checkpoint, finished, watermark, entries }),
+                Err((reason, staged)) => TaskReport::Decline(Decline { checkpoint, reason, staged }),
+            };
+            let _ = reports.send((id, report));
+        }));
         Ok(())
     }
 
@@ -371,6 +391,19 @@ impl Task {
 
     fn report(&self, report: TaskReport) {
         let _ = self.reports.send((self.id, report));
+    }
+}
+
+/// Encodes what was taken, on another thread. If that panics: why, and what sinks have staged, which needs no encoding.
+async fn encode(snapshot: SnapshotBuilder, subtask: u32) -> Result<Vec<StateEntry>, (String, Vec<StateEntry>)> {
+    let mut operators = snapshot.into_operators();
+    let staged = take_staged(&mut operators, subtask);
+    match tokio::task::spawn_blocking(move || entries_of(operators, subtask)).await {
+        Ok(mut entries) => {
+            entries.extend(staged);
+            Ok(entries)
+        }
+        Err(error) => Err((format!("encoding its state panicked: {}", panic_message(error)), staged)),
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) enum TaskMessage {
     Drain,
     /// This checkpoint is complete.
     Complete(u64),
+    /// This checkpoint is given up: nobody waits for its barriers any more.
+    Abort(u64),
 }
 
 /// From a task.
@@ -38,6 +40,8 @@ pub(crate) enum TaskReport {
     /// A message of the source's own to its enumerator.
     SourceEvent(Vec<u8>),
     Ack(Ack),
+    /// The task's part of a checkpoint cannot be made.
+    Decline(Decline),
     /// The input has ended, everything is sent.
     Ended,
 }
@@ -49,4 +53,13 @@ pub(crate) struct Ack {
     pub finished: bool,
     pub watermark: i64,
     pub entries: Vec<StateEntry>,
+}
+
+/// Why a task has no part of a checkpoint.
+#[derive(Debug)]
+pub(crate) struct Decline {
+    pub checkpoint: u64,
+    pub reason: String,
+    /// What its sinks have staged for the checkpoint: it belongs to the next one.
+    pub staged: Vec<StateEntry>,
 }

@@ -9,6 +9,6 @@ mod status;
 mod times;
 
 pub(crate) use driver::{Task, TaskFailure, now_micros};
-pub(crate) use message::{Ack, TaskId, TaskMessage, TaskReport};
+pub(crate) use message::{Ack, Decline, TaskId, TaskMessage, TaskReport};
 pub(crate) use status::{StatusSnapshot, TaskStatus};
 pub(crate) use times::Spent;

@@ -3,6 +3,7 @@
 //! In: the committables of completed checkpoints. Out: calls to committers. Whatever is not settled is in every checkpoint, so
 //! that nothing is forgotten when the process dies, and nothing is committed that no completed checkpoint holds.
 
+mod carried;
 mod collect;
 mod compaction;
 mod status;
@@ -10,6 +11,7 @@ mod status;
 mod tests;
 mod worker;
 
+pub(super) use carried::Carried;
 pub(super) use collect::{Collected, collect};
 pub(super) use compaction::Sealed;
 pub(crate) use status::SinkStatus;

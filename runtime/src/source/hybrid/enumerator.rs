@@ -323,4 +323,8 @@ impl<L: Stages> SplitEnumerator<HybridSplit> for HybridEnumerator<L> {
         self.ended.retain_mut(|ended| !ended.is_done());
         self.inner.checkpoint_complete(checkpoint)
     }
+
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        self.inner.checkpoint_aborted(checkpoint)
+    }
 }

@@ -178,6 +178,13 @@ impl<L: Stages> SourceReader for HybridReader<L> {
         }
     }
 
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        match &mut self.running {
+            Some(running) => running.reader.checkpoint_aborted(checkpoint),
+            None => Ok(()),
+        }
+    }
+
     fn set_paused(&mut self, split: &str, paused: bool) -> bool {
         let Some((stage, inner)) = parts_of_id(split) else { return false };
         self.running(stage).is_some_and(|running| running.reader.set_paused(inner, paused))

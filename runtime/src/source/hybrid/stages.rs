@@ -53,6 +53,8 @@ pub trait StageReader: Send {
     fn holds_watermark(&self) -> bool;
     /// See [`SourceReader::checkpoint_complete`].
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()>;
+    /// See [`SourceReader::checkpoint_aborted`].
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()>;
     /// See [`SourceReader::set_paused`].
     fn set_paused(&mut self, split: &str, paused: bool) -> bool;
 }
@@ -169,6 +171,10 @@ impl<T: Send> StageReader for NoReader<T> {
         match self.0 {}
     }
 
+    fn checkpoint_aborted(&mut self, _checkpoint: u64) -> JobResult<()> {
+        match self.0 {}
+    }
+
     fn set_paused(&mut self, _split: &str, _paused: bool) -> bool {
         match self.0 {}
     }
@@ -207,6 +213,10 @@ impl<R: SourceReader> StageReader for TypedReader<R> {
 
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
         self.0.checkpoint_complete(checkpoint)
+    }
+
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        self.0.checkpoint_aborted(checkpoint)
     }
 
     fn set_paused(&mut self, split: &str, paused: bool) -> bool {
@@ -255,6 +265,13 @@ impl<A: StageReader, B: StageReader<Row = A::Row>> StageReader for EitherReader<
         match self {
             EitherReader::Earlier(reader) => reader.checkpoint_complete(checkpoint),
             EitherReader::Last(reader) => reader.checkpoint_complete(checkpoint),
+        }
+    }
+
+    fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        match self {
+            EitherReader::Earlier(reader) => reader.checkpoint_aborted(checkpoint),
+            EitherReader::Last(reader) => reader.checkpoint_aborted(checkpoint),
         }
     }
 

@@ -1,0 +1,135 @@
+//! Giving a checkpoint up: everybody hears of it, nothing of it is left, and what its sinks have staged goes into the next.
+
+use std::time::{Duration, Instant};
+
+use super::{Attempt, Writing};
+use crate::coordinator::checkpointing::Purpose;
+use crate::coordinator::control::CheckpointReply;
+use crate::error::{ErrorKind, JobError, JobResult};
+use crate::graph::text::duration_text;
+use crate::notice::notice;
+use crate::task::{Decline, TaskId, TaskMessage};
+
+/// Behind a checkpoint that was given up the next one waits at least so long, or for the interval if that is shorter.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// A checkpoint that comes to nothing.
+struct Lost {
+    id: u64,
+    replies: Vec<CheckpointReply>,
+}
+
+impl Attempt<'_> {
+    /// When the checkpoint that is being taken has taken too long.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match (&self.pending, &self.writing) {
+            (Some(pending), _) => pending.deadline,
+            (None, Some(writing)) => writing.deadline,
+            (None, None) => None,
+        }
+    }
+
+    /// Gives up the checkpoint that is being taken if it has taken too long.
+    pub(super) fn expire(&mut self) -> JobResult<()> {
+        if self.deadline().is_none_or(|deadline| deadline > Instant::now()) {
+            return Ok(());
+        }
+        let within = duration_text(i64::try_from(self.settings.checkpoints.timeout.as_micros()).unwrap_or(i64::MAX));
+        if let Some(pending) = self.pending.take() {
+            let missing = pending.missing(&self.settings.job.chains, &self.settings.parallelism);
+            let reason = format!("it has not come through within {within}: {missing}");
+            let lost = Lost { id: pending.id, replies: self.abandon_pending(pending) };
+            return self.give_up(lost, &reason);
+        }
+        let Some(mut writing) = self.writing.take() else { return Ok(()) };
+        if let Some(job) = &writing.job {
+            job.abort();
+        }
+        let job = writing.job.take();
+        let lost = self.abandon_writing(writing, async move {
+            if let Some(job) = job {
+                let _ = job.await;
+            }
+        });
+        self.give_up(lost, &format!("it could not be stored within {within}"))
+    }
+
+    /// The checkpoint could not be stored. A failure that would come again at once ends the attempt.
+    pub(super) fn not_stored(&mut self, writing: Writing, error: JobError) -> JobResult<()> {
+        if error.kind() != ErrorKind::Transient {
+            return Err(error);
+        }
+        let lost = self.abandon_writing(writing, async {});
+        self.give_up(lost, error.message())
+    }
+
+    /// A task has no part of a checkpoint.
+    pub(super) fn declined(&mut self, task: TaskId, decline: Decline) -> JobResult<()> {
+        let Decline { checkpoint, reason, staged } = decline;
+        let pending = self.pending.take_if(|pending| pending.id == checkpoint);
+        let lost = pending.map(|pending| Lost { id: checkpoint, replies: self.abandon_pending(pending) });
+        self.carried.keep(staged);
+        let chain = self.settings.job.chains[task.chain].name;
+        match lost {
+            Some(lost) => self.give_up(lost, &format!("subtask {} of {chain} has no part of it: {reason}", task.subtask)),
+            None => Ok(()),
+        }
+    }
+
+    fn abandon_pending(&mut self, pending: crate::coordinator::checkpointing::Pending) -> Vec<CheckpointReply> {
+        let (entries, replies) = pending.abandon();
+        self.carried.keep(entries);
+        replies
+    }
+
+    /// What it has written is removed, once `before` is done.
+    fn abandon_writing(&mut self, writing: Writing, before: impl Future<Output = ()> + Send + 'static) -> Lost {
+        let Writing { id, committables, sealed, replies, .. } = writing;
+        self.carried.keep_collected(committables, sealed);
+        if let Some(store) = self.store.clone() {
+            while self.stale.try_join_next().is_some() {}
+            self.stale.spawn(async move {
+                before.await;
+                // It stands in nobody's way: the next checkpoint that completes removes it, too.
+                let _ = store.remove(id).await;
+            });
+        }
+        Lost { id, replies }
+    }
+
+    fn give_up(&mut self, lost: Lost, reason: &str) -> JobResult<()> {
+        let Lost { id, replies } = lost;
+        self.begun = false;
+        self.board.checkpoint_failed();
+        for mailbox in self.mailboxes.iter().flatten() {
+            let _ = mailbox.send(TaskMessage::Abort(id));
+        }
+        self.sources.checkpoint_aborted(id)?;
+        for reply in replies {
+            // Whoever asked may have gone.
+            let _ = reply.send(Err(JobError::transient(format!("checkpoint {id} was given up: {reason}"))));
+        }
+        self.pause(RETRY.min(self.settings.checkpoint_interval.unwrap_or(RETRY)));
+        let tolerated = self.failures.failed();
+        let words = self.failures.words();
+        match tolerated {
+            Ok(()) => {
+                notice(&format!("warning: {}: checkpoint {id} was given up ({words}): {reason}", self.settings.job.name));
+                Ok(())
+            }
+            Err(()) => Err(JobError::transient(format!("checkpoint {id} failed ({words}): {reason}"))),
+        }
+    }
+
+    /// A checkpoint has ended: the next one does not begin at once, nor before `least`.
+    pub(super) fn pause(&mut self, least: Duration) {
+        let earliest = Instant::now() + self.settings.checkpoints.pause.max(least);
+        self.earliest = Some(earliest);
+        self.next_trigger = self.next_trigger.map(|next| next.max(earliest));
+    }
+
+    /// Whether the last checkpoint of an attempt has to wait, since one before it was given up.
+    pub(super) fn must_wait(&self, purpose: Purpose) -> bool {
+        purpose != Purpose::Periodic && self.failures.any() && self.earliest.is_some_and(|earliest| earliest > Instant::now())
+    }
+}
