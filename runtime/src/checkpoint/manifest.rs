@@ -16,6 +16,8 @@ pub struct Manifest {
     /// The id of the run, the same in all checkpoints of a run and its resumed continuations.
     pub run: String,
     pub checkpoint: u64,
+    /// Of the lease that its writer held on the directory; 0: none.
+    pub epoch: u64,
     pub max_parallelism: u32,
     pub chains: Vec<ChainEntry>,
     pub files: Vec<DataFile>,
@@ -95,6 +97,7 @@ impl Manifest {
             "fingerprint": format!("{:016x}", self.fingerprint),
             "run": self.run,
             "checkpoint": self.checkpoint,
+            "epoch": self.epoch,
             "max_parallelism": self.max_parallelism,
             "chains": chains,
             "files": files,
@@ -144,6 +147,7 @@ impl Manifest {
             fingerprint: u64::from_str_radix(json["fingerprint"].as_str()?, 16).ok()?,
             run: json["run"].as_str()?.to_owned(),
             checkpoint: json["checkpoint"].as_u64()?,
+            epoch: json["epoch"].as_u64().unwrap_or(0),
             max_parallelism: u32::try_from(json["max_parallelism"].as_u64()?).ok()?,
             chains: chains.collect::<Option<_>>()?,
             files: files.collect::<Option<_>>()?,
@@ -161,6 +165,7 @@ pub(crate) mod tests {
             fingerprint: 0xfeed_0000_0000_0001,
             run: "r1".into(),
             checkpoint: 12,
+            epoch: 3,
             max_parallelism: 128,
             chains: vec![ChainEntry {
                 name: "flights".into(),

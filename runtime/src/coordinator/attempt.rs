@@ -169,6 +169,10 @@ impl<'a> Attempt<'a> {
             }
             mailboxes.push(own_mailboxes);
         }
+        // Before sinks take back what newer checkpoints have committed: these count no more.
+        if let Some(store) = &store {
+            store.give_up_newer().await?;
+        }
         let mut queue = CommitQueue::new(sinks.into_sinks(), &board);
         queue.start(resumed, dealt.own.iter().map(|(_, entry)| entry)).await?;
         let sources = Sources::open(settings, &dealt, resumed.is_some(), &mailboxes, &board)?;
@@ -257,6 +261,7 @@ impl<'a> Attempt<'a> {
                 () = self.alignment.due() => self.alignment.announce(&self.mailboxes),
                 done = self.sources.call_done() => self.sources.found(done, &self.mailboxes)?,
                 written = written(&mut self.writing) => self.written(written)?,
+                error = lost(self.store.as_deref()) => return Err(error),
                 committed = self.queue.step_done() => {
                     committed?;
                     self.queue.go_on();
@@ -432,6 +437,14 @@ async fn written(writing: &mut Option<Writing>) -> JobResult<()> {
         Some(Writing { job: Some(job), .. }) => {
             job.await.unwrap_or_else(|error| Err(JobError::transient(format!("writing a checkpoint panicked: {error}"))))
         }
+    }
+}
+
+/// Waits until another process has taken the checkpoint directory.
+async fn lost(store: Option<&CheckpointStore>) -> JobError {
+    match store {
+        Some(store) => store.lost().await,
+        None => std::future::pending().await,
     }
 }
 

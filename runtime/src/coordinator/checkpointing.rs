@@ -84,6 +84,8 @@ impl Pending {
             fingerprint: identity.fingerprint,
             run: identity.run.clone(),
             checkpoint: self.id,
+            // The store says so.
+            epoch: 0,
             max_parallelism: identity.max_parallelism,
             chains: chains.iter().map(|&name| ChainEntry { name: name.to_owned(), subtasks: Vec::new() }).collect(),
             files: Vec::new(),

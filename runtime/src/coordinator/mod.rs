@@ -9,6 +9,7 @@ mod failures;
 mod layout;
 #[cfg(test)]
 mod layout_tests;
+mod lease;
 mod run;
 mod sources;
 mod state;

@@ -72,12 +72,12 @@ pub(crate) struct Leftover(Option<Arc<CheckpointStore>>);
 
 impl Leftover {
     pub(crate) async fn remove(self) {
-        if let Some(store) = self.0
-            && let Err(error) = store.clear().await
-        {
+        let Some(store) = self.0 else { return };
+        if let Err(error) = store.clear().await {
             // The output is complete. Failing now would only run the job again.
             notice(&format!("warning: the job is done, but its checkpoints are still there: {error}"));
         }
+        store.release().await;
     }
 }
 
@@ -93,11 +93,22 @@ pub(crate) async fn run(settings: RunSettings, board: Arc<Board>, mut control: C
     result
 }
 
-async fn attempts(mut settings: RunSettings, board: Arc<Board>, control: &mut Control) -> JobResult<RunEnd> {
-    let store = match &settings.checkpoint_directory {
-        Some(directory) => Some(Arc::new(CheckpointStore::open(directory)?)),
-        None => None,
-    };
+async fn attempts(settings: RunSettings, board: Arc<Board>, control: &mut Control) -> JobResult<RunEnd> {
+    let Some(directory) = &settings.checkpoint_directory else { return attempts_in(None, settings, board, control).await };
+    let store = Arc::new(CheckpointStore::open(directory).await?);
+    let end = attempts_in(Some(store.clone()), settings, board, control).await;
+    if !matches!(end, Ok(RunEnd::Finished(_))) {
+        store.release().await;
+    }
+    end
+}
+
+async fn attempts_in(
+    store: Option<Arc<CheckpointStore>>,
+    mut settings: RunSettings,
+    board: Arc<Board>,
+    control: &mut Control,
+) -> JobResult<RunEnd> {
     if let Some(store) = &store
         && settings.fresh
     {
@@ -111,6 +122,8 @@ async fn attempts(mut settings: RunSettings, board: Arc<Board>, control: &mut Co
     let mut own_from = None;
     loop {
         let mut found = look_up(store.as_deref(), settings.job.name).await?;
+        let own = found.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.run.clone());
+        let own_highest = found.highest;
         if let Some(path) = &settings.resume_from {
             let own_from = *own_from.get_or_insert(found.highest + 1);
             if found.checkpoint.as_ref().is_none_or(|checkpoint| checkpoint.manifest.checkpoint < own_from) {
@@ -118,6 +131,12 @@ async fn attempts(mut settings: RunSettings, board: Arc<Board>, control: &mut Co
                 found.highest = found.highest.max(named.manifest.checkpoint);
                 found.checkpoint = Some(named);
             }
+        }
+        let found = found.usable()?;
+        if let Some(store) = &store {
+            // Numbers of another run say nothing here.
+            let resumed = found.checkpoint.as_ref().filter(|checkpoint| own.as_ref() == Some(&checkpoint.manifest.run));
+            store.go_on_from(resumed.map_or(0, |checkpoint| checkpoint.manifest.checkpoint), own_highest);
         }
         for warning in &found.warnings {
             notice(&format!("warning: a checkpoint cannot be used and the one before it is taken: {warning}"));
@@ -177,8 +196,8 @@ async fn attempts(mut settings: RunSettings, board: Arc<Board>, control: &mut Co
 
 async fn look_up(store: Option<&CheckpointStore>, job: &str) -> JobResult<Found> {
     match store {
-        Some(store) => store.latest(job).await,
-        None => Ok(Found { checkpoint: None, highest: 0, warnings: Vec::new() }),
+        Some(store) => store.search(job).await,
+        None => Ok(Found::default()),
     }
 }
 

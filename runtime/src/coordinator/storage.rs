@@ -12,19 +12,20 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::TryStreamExt;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
+use super::lease::{self, GivenUp, Lease};
 use crate::checkpoint::{DataFile, MANIFEST, Manifest, ManifestError, StateEntry, encode_entries, folder_of, number_of};
 use crate::error::{JobError, JobResult};
-use crate::storage::{create_durably, retried, root_cause};
+use crate::storage::{create, create_durably, retried, root_cause};
 
 /// A data file that has grown so large is followed by another.
-const FILE_SIZE: usize = if cfg!(test) { 1024 } else { 16 * 1024 * 1024 };
+pub(super) const FILE_SIZE: usize = if cfg!(test) { 1024 } else { 16 * 1024 * 1024 };
 
 /// A checkpoint, read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub(crate) struct Checkpoint {
 }
 
 /// What was found in a directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The newest whole checkpoint.
     pub checkpoint: Option<Checkpoint>,
@@ -42,6 +43,22 @@ pub(crate) struct Found {
     pub highest: u64,
     /// What was wrong with newer ones, for people.
     pub warnings: Vec<String>,
+    /// The directory, for people.
+    pub directory: String,
+}
+
+impl Found {
+    /// An error when there are checkpoints and none can be used: nothing begins anew in silence.
+    pub(crate) fn usable(self) -> JobResult<Self> {
+        if self.checkpoint.is_some() || self.warnings.is_empty() {
+            return Ok(self);
+        }
+        Err(JobError::new(format!(
+            "no checkpoint in `{}` can be used:\n  {}\n  repair it, or start from the beginning with --fresh",
+            self.directory,
+            self.warnings.join("\n  ")
+        )))
+    }
 }
 
 /// The checkpoints of one job.
@@ -49,14 +66,19 @@ pub(crate) struct Found {
 pub(crate) struct CheckpointStore {
     store: Arc<dyn ObjectStore>,
     directory: PathBuf,
-    /// Held for the life of the process: a second process on the same directory is kept out.
-    /// None: only read from.
+    /// Held for the life of the process: a second process on the same directory is kept out. None: only read from.
+    lease: Option<Lease>,
+    /// Checkpoints that count no more, where there is no lease to say so.
+    given_up: GivenUp,
+    /// The job goes on from the first number: what is there behind it, up to the second, is to be given up.
+    newer: Mutex<Option<(u64, u64)>>,
+    /// On a local directory: nobody else on this machine needs to wait for signs of life.
     _lock: Option<File>,
 }
 
 impl CheckpointStore {
     /// Opens a directory, makes it where it is missing, and locks it.
-    pub(crate) fn open(directory: &str) -> JobResult<Self> {
+    pub(crate) async fn open(directory: &str) -> JobResult<Self> {
         let path = directory.strip_prefix("file://").unwrap_or(directory);
         if let Some((scheme, _)) = path.split_once("://") {
             return Err(JobError::new(format!("checkpoints cannot go to `{scheme}://` yet, only to a local directory")));
@@ -66,22 +88,84 @@ impl CheckpointStore {
             JobError::io(format_args!("cannot {what} the checkpoint directory `{}`", path.display()), error).permanent()
         };
         create_durably(&path).map_err(|error| io("create", &error))?;
+        // Not truncated and never removed: it is the lock that counts.
         let lock = File::create(path.join(".lock")).map_err(|error| io("write to", &error))?;
+        let store: Arc<dyn ObjectStore> = Arc::new(local(&path).map_err(|error| {
+            JobError::new(format!("cannot open the checkpoint directory `{}`: {}", path.display(), root_cause(&error)))
+        })?);
+        let shown = path.display().to_string();
         match lock.try_lock() {
             Ok(()) => {}
-            Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(JobError::new(format!(
-                    "another process is running with the checkpoint directory `{}`; wait for it, stop it, or give this one another \
-                     directory (--checkpoint-dir)",
-                    path.display()
-                )));
-            }
+            Err(std::fs::TryLockError::WouldBlock) => return Err(lease::locked_by(&*store, &shown).await),
             Err(std::fs::TryLockError::Error(error)) => return Err(io("lock", &error)),
         }
-        let store = LocalFileSystem::new_with_prefix(&path)
-            .map_err(|error| JobError::new(format!("cannot open the checkpoint directory `{}`: {error}", path.display())))?
-            .with_fsync(true);
-        Ok(CheckpointStore { store: Arc::new(store), directory: path, _lock: Some(lock) })
+        let lease = Lease::take(store.clone(), shown, true).await?;
+        Ok(CheckpointStore { lease: Some(lease), _lock: Some(lock), ..CheckpointStore::reader(store, path) })
+    }
+
+    /// Over a store that is only read.
+    fn reader(store: Arc<dyn ObjectStore>, directory: PathBuf) -> Self {
+        CheckpointStore { store, directory, lease: None, given_up: GivenUp::default(), newer: Mutex::new(None), _lock: None }
+    }
+
+    /// Over a store that misbehaves. With a lease: as one of several processes.
+    #[cfg(test)]
+    pub(super) async fn over(store: Arc<dyn ObjectStore>, leased: Option<&str>) -> JobResult<Self> {
+        let lease = match leased {
+            Some(shown) => Some(Lease::take(store.clone(), shown.to_owned(), false).await?),
+            None => None,
+        };
+        Ok(CheckpointStore { lease, ..CheckpointStore::reader(store, PathBuf::from("memory")) })
+    }
+
+    #[cfg(test)]
+    pub(super) fn pause(&self) {
+        self.lease.iter().for_each(Lease::pause);
+    }
+
+    /// Says that this process has ended.
+    pub(crate) async fn release(&self) {
+        if let Some(lease) = &self.lease {
+            lease.release().await;
+        }
+    }
+
+    /// Waits until another process has taken the directory; that is the error.
+    pub(crate) async fn lost(&self) -> JobError {
+        match &self.lease {
+            Some(lease) => lease.lost().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The job goes on from this checkpoint of the run that is here, 0: from none. `highest`: the highest number here.
+    pub(crate) fn go_on_from(&self, checkpoint: u64, highest: u64) {
+        *self.newer.lock().unwrap_or_else(PoisonError::into_inner) = (highest > checkpoint).then_some((checkpoint, highest));
+    }
+
+    /// Marks what is newer than the checkpoint that the job goes on from: sinks take back what it had committed, so that nobody may
+    /// ever go on from there.
+    pub(crate) async fn give_up_newer(&self) -> JobResult<()> {
+        let newer = *self.newer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some((from, to)), Some(lease)) = (newer, &self.lease) {
+            let oldest = self.ids().await?.first().copied().unwrap_or(0);
+            lease.give_up(from, to, oldest).await?;
+        }
+        Ok(())
+    }
+
+    async fn still_held(&self) -> JobResult<()> {
+        match &self.lease {
+            Some(lease) => lease.check().await,
+            None => Ok(()),
+        }
+    }
+
+    async fn given_up(&self) -> GivenUp {
+        match &self.lease {
+            Some(lease) => lease.given_up().await,
+            None => self.given_up.clone(),
+        }
     }
 
     /// Reads a checkpoint that somebody names: its own folder, or a directory of which the newest is taken. Takes no lock.
@@ -94,11 +178,15 @@ impl CheckpointStore {
             (Some(_), Some(parent)) => parent,
             _ => path,
         };
-        let store = LocalFileSystem::new_with_prefix(directory).map_err(|error| cannot(root_cause(&error)))?;
-        let store = CheckpointStore { store: Arc::new(store), directory: directory.to_owned(), _lock: None };
+        let store: Arc<dyn ObjectStore> = Arc::new(local(directory).map_err(|error| cannot(root_cause(&error)))?);
+        let given_up = lease::given_up(&*store).await.map_err(|error| cannot(root_cause(&error)))?;
+        let store = CheckpointStore { given_up, ..CheckpointStore::reader(store, directory.to_owned()) };
         let checkpoint = match id {
             Some(id) => store.read(id, job).await.map_err(|error| match error {
-                ReadError::Damaged(reason) | ReadError::Refused(reason) | ReadError::Unreadable(reason) => cannot(reason),
+                ReadError::Damaged(reason)
+                | ReadError::Refused(reason)
+                | ReadError::Unreadable(reason)
+                | ReadError::GivenUp(reason) => cannot(reason),
             })?,
             None => store.latest(job).await?.checkpoint,
         };
@@ -119,8 +207,12 @@ impl CheckpointStore {
     /// disk may be full.
     pub(crate) async fn write(&self, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
         let id = manifest.checkpoint;
-        let result = self.write_files(manifest, entries).await;
-        if result.is_err() {
+        let mut result = self.write_files(manifest, entries).await;
+        if result.is_ok() {
+            // Behind the manifest: see the module `lease`.
+            result = self.still_held().await;
+        }
+        if result.is_err() && self.still_held().await.is_ok() {
             // If it fails, too, the next retention does it.
             let _ = self.remove(id).await;
         }
@@ -129,9 +221,12 @@ impl CheckpointStore {
 
     async fn write_files(&self, mut manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
         let folder = folder_of(manifest.checkpoint);
+        manifest.epoch = self.lease.as_ref().map_or(0, Lease::epoch);
         let mut writes = Vec::new();
         for (number, entries) in pack(entries).into_iter().enumerate() {
-            let name = format!("{number:04}.state");
+            // A process that lost the directory may be writing into the same folder.
+            let name =
+                if manifest.epoch == 0 { format!("{number:04}.state") } else { format!("{number:04}-{}.state", manifest.epoch) };
             let bytes = encode_entries(&entries);
             let path = format!("{folder}/{name}");
             manifest.files.push(DataFile::of(name, &bytes));
@@ -141,7 +236,15 @@ impl CheckpointStore {
         for written in futures_util::future::join_all(writes).await {
             written?;
         }
-        self.put(&format!("{folder}/{MANIFEST}"), manifest.to_bytes()).await
+        let path = format!("{folder}/{MANIFEST}");
+        let alone = self.lease.as_ref().is_none_or(Lease::locked);
+        create(&*self.store, &StorePath::from(path.as_str()), manifest.to_bytes(), alone).await.map_err(|error| {
+            let reason = match error {
+                object_store::Error::AlreadyExists { .. } => "another process has written one of this number".to_owned(),
+                error => root_cause(&error),
+            };
+            JobError::transient(format!("cannot write `{}`: {reason}", self.directory.join(path).display()))
+        })
     }
 
     async fn put(&self, path: &str, bytes: Vec<u8>) -> JobResult<()> {
@@ -161,9 +264,17 @@ impl CheckpointStore {
 
     /// The newest whole checkpoint of this job. An error when there are checkpoints and none can be used.
     pub(crate) async fn latest(&self, job: &str) -> JobResult<Found> {
-        let mut ids = self.ids().await?;
-        ids.sort_unstable();
-        let mut found = Found { checkpoint: None, highest: ids.last().copied().unwrap_or(0), warnings: Vec::new() };
+        self.search(job).await?.usable()
+    }
+
+    /// The same, but for checkpoints that cannot be used: they are in the warnings.
+    pub(crate) async fn search(&self, job: &str) -> JobResult<Found> {
+        let ids = self.ids().await?;
+        let mut found = Found {
+            highest: ids.last().copied().unwrap_or(0),
+            directory: self.directory.display().to_string(),
+            ..Found::default()
+        };
         for &id in ids.iter().rev() {
             match self.read(id, job).await {
                 Ok(Some(checkpoint)) => {
@@ -171,19 +282,12 @@ impl CheckpointStore {
                     return Ok(found);
                 }
                 Ok(None) => {}
-                Err(ReadError::Damaged(reason)) => found.warnings.push(reason),
+                Err(ReadError::Damaged(reason) | ReadError::GivenUp(reason)) => found.warnings.push(reason),
                 Err(ReadError::Refused(reason)) => return Err(JobError::new(reason)),
                 Err(ReadError::Unreadable(reason)) => return Err(self.unreadable(&reason, id, &ids)),
             }
         }
-        if found.warnings.is_empty() {
-            return Ok(found);
-        }
-        Err(JobError::new(format!(
-            "no checkpoint in `{}` can be used:\n  {}\n  repair it, or start from the beginning with --fresh",
-            self.directory.display(),
-            found.warnings.join("\n  ")
-        )))
+        Ok(found)
     }
 
     fn unreadable(&self, reason: &str, id: u64, ids: &[u64]) -> JobError {
@@ -196,13 +300,15 @@ impl CheckpointStore {
         ))
     }
 
-    /// The numbers of all checkpoint folders, complete or not.
-    async fn ids(&self) -> JobResult<Vec<u64>> {
-        let listed = retried(|| self.store.list_with_delimiter(None)).await.map_err(|error| {
-            JobError::new(format!("cannot read the checkpoint directory `{}`: {}", self.directory.display(), root_cause(&error)))
-        })?;
-        let id = |folder: &StorePath| number_of(folder.filename()?);
-        Ok(listed.common_prefixes.iter().filter_map(id).collect())
+    /// The numbers of all checkpoint folders, complete or not, in order.
+    pub(super) async fn ids(&self) -> JobResult<Vec<u64>> {
+        ids(&*self.store).await.map_err(|error| {
+            JobError::transient(format!(
+                "cannot read the checkpoint directory `{}`: {}",
+                self.directory.display(),
+                root_cause(&error)
+            ))
+        })
     }
 
     async fn read(&self, id: u64, job: &str) -> Result<Option<Checkpoint>, ReadError> {
@@ -236,6 +342,9 @@ impl CheckpointStore {
                 manifest.job
             )));
         }
+        if let Some(reason) = self.given_up().await.reason(id, manifest.epoch) {
+            return Err(ReadError::GivenUp(format!("`{}` counts no more: {reason}", self.directory.join(&folder).display())));
+        }
         let mut entries = Vec::new();
         for file in &manifest.files {
             let bytes = self.get(&format!("{folder}/{}", file.name)).await.map_err(|error| match error {
@@ -250,10 +359,9 @@ impl CheckpointStore {
 
     /// Removes all checkpoints but the newest `retain` up to `newest`, and what never completed before it.
     pub(crate) async fn retain(&self, newest: u64, retain: usize) -> JobResult<()> {
-        let mut ids: Vec<_> = self.ids().await?.into_iter().filter(|&id| id < newest).collect();
-        ids.sort_unstable_by(|a, b| b.cmp(a));
+        let given_up = self.given_up().await;
         let mut kept = 1;
-        for id in ids {
+        for id in self.ids().await?.into_iter().rev().filter(|&id| id < newest) {
             let manifest = StorePath::from(format!("{}/{MANIFEST}", folder_of(id)));
             let complete = match retried(|| self.store.head(&manifest)).await {
                 Ok(_) => true,
@@ -261,7 +369,8 @@ impl CheckpointStore {
                 // Nobody knows: it stays, until a later retention.
                 Err(_) => continue,
             };
-            if complete && kept < retain {
+            let counts = complete && given_up.ranges.iter().all(|&(from, to)| id <= from || to < id);
+            if counts && kept < retain {
                 kept += 1;
             } else {
                 self.remove(id).await?;
@@ -272,9 +381,8 @@ impl CheckpointStore {
 
     /// Removes all checkpoints.
     pub(crate) async fn clear(&self) -> JobResult<()> {
-        let mut ids = self.ids().await?;
-        ids.sort_unstable();
-        for id in ids {
+        self.still_held().await?;
+        for id in self.ids().await? {
             self.remove(id).await?;
         }
         Ok(())
@@ -303,6 +411,20 @@ impl CheckpointStore {
     }
 }
 
+/// A local directory. Everything that is written is on disk when it is said to be.
+fn local(path: &Path) -> Result<LocalFileSystem, object_store::Error> {
+    Ok(LocalFileSystem::new_with_prefix(path)?.with_fsync(true))
+}
+
+/// The numbers of all checkpoint folders in a store, in order.
+pub(super) async fn ids(store: &dyn ObjectStore) -> Result<Vec<u64>, object_store::Error> {
+    let listed = retried(|| store.list_with_delimiter(None)).await?;
+    let id = |folder: &StorePath| number_of(folder.filename()?);
+    let mut ids: Vec<u64> = listed.common_prefixes.iter().filter_map(id).collect();
+    ids.sort_unstable();
+    Ok(ids)
+}
+
 /// Entries by data file: few files, as each costs a sync, but none that is huge.
 fn pack(entries: Vec<StateEntry>) -> Vec<Vec<StateEntry>> {
     let mut files: Vec<Vec<StateEntry>> = Vec::new();
@@ -323,141 +445,10 @@ fn pack(entries: Vec<StateEntry>) -> Vec<Vec<StateEntry>> {
 enum ReadError {
     /// It is not what was written. An older checkpoint may be whole.
     Damaged(String),
+    /// It is whole and must not be used any more.
+    GivenUp(String),
     /// The storage does not give it now.
     Unreadable(String),
     /// Using an older one would be wrong.
     Refused(String),
-}
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::checkpoint::Part;
-    use crate::checkpoint::sample;
-
-    impl CheckpointStore {
-        /// Over a store that misbehaves.
-        pub(in crate::coordinator) fn over(store: Arc<dyn ObjectStore>) -> Self {
-            CheckpointStore { store, directory: PathBuf::from("memory"), _lock: None }
-        }
-    }
-
-    pub(in crate::coordinator) fn manifest(checkpoint: u64) -> Manifest {
-        Manifest { checkpoint, files: Vec::new(), ..sample() }
-    }
-
-    /// Enough for two data files.
-    pub(in crate::coordinator) fn parts(checkpoint: u64) -> Vec<StateEntry> {
-        let entry = |part| StateEntry { uid: "u".into(), state: "s".into(), schema: "int64".into(), subtask: 0, part };
-        let mut large = vec![0; FILE_SIZE];
-        large[0] = u8::try_from(checkpoint).unwrap();
-        vec![entry(Part::Group(3, large)), entry(Part::Item(vec![7; 100]))]
-    }
-
-    /// A store with the checkpoints 1 and 2, then damaged.
-    async fn damaged(damage: impl FnOnce(&Path)) -> (tempfile::TempDir, JobResult<Found>) {
-        let directory = tempfile::tempdir().unwrap();
-        let store = CheckpointStore::open(directory.path().to_str().unwrap()).unwrap();
-        store.write(manifest(1), parts(1)).await.unwrap();
-        store.write(manifest(2), parts(2)).await.unwrap();
-        damage(&directory.path().join("checkpoint-000002"));
-        let found = store.latest("flight_delays").await;
-        (directory, found)
-    }
-
-    fn number(found: &JobResult<Found>) -> Option<u64> {
-        found.as_ref().ok()?.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint)
-    }
-
-    #[tokio::test]
-    async fn the_newest_whole_checkpoint_is_found() {
-        let (_directory, found) = damaged(|_| {}).await;
-        assert_eq!(number(&found), Some(2));
-        let found = found.unwrap();
-        assert_eq!(found.warnings, [""; 0]);
-        assert_eq!(found.checkpoint.unwrap().entries.len(), 2);
-    }
-
-    #[tokio::test]
-    async fn a_damaged_checkpoint_is_reported_and_the_one_before_is_used() {
-        let flip = |path: PathBuf| {
-            let mut bytes = std::fs::read(&path).unwrap();
-            let middle = bytes.len() / 2;
-            bytes[middle] ^= 1;
-            std::fs::write(&path, bytes).unwrap();
-        };
-        let cut = |path: PathBuf| {
-            let bytes = std::fs::read(&path).unwrap();
-            std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
-        };
-        let cases: [(&str, Box<dyn FnOnce(&Path)>); 6] = [
-            ("0000.state` is damaged: its checksum is wrong", Box::new(|folder| flip(folder.join("0000.state")))),
-            ("0001.state` is damaged: 1", Box::new(|folder| cut(folder.join("0001.state")))),
-            ("0001.state` is missing", Box::new(|folder| std::fs::remove_file(folder.join("0001.state")).unwrap())),
-            ("manifest.json` is damaged: its checksum", Box::new(|folder| flip(folder.join(MANIFEST)))),
-            ("manifest.json` is damaged: its end", Box::new(|folder| cut(folder.join(MANIFEST)))),
-            ("manifest.json` is damaged: it is empty", Box::new(|folder| std::fs::write(folder.join(MANIFEST), "").unwrap())),
-        ];
-        for (expected, damage) in cases {
-            let (_directory, found) = damaged(damage).await;
-            assert_eq!(number(&found), Some(1), "{expected}");
-            let warnings = found.unwrap().warnings;
-            assert!(warnings.len() == 1 && warnings[0].contains(expected), "{expected}: {warnings:?}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_checkpoint_that_never_completed_counts_for_nothing() {
-        let (_directory, found) = damaged(|folder| std::fs::remove_file(folder.join(MANIFEST)).unwrap()).await;
-        assert_eq!(number(&found), Some(1));
-        let found = found.unwrap();
-        assert_eq!((found.warnings.len(), found.highest), (0, 2), "no warning, but its number is not used again");
-    }
-
-    #[tokio::test]
-    async fn nothing_whole_is_no_silent_start_from_the_beginning() {
-        let (_directory, found) = damaged(|folder| {
-            std::fs::write(folder.join(MANIFEST), "").unwrap();
-            std::fs::write(folder.with_file_name("checkpoint-000001").join(MANIFEST), "{").unwrap();
-        })
-        .await;
-        let message = found.unwrap_err().message().to_owned();
-        assert!(message.contains("checkpoint-000001") && message.contains("--fresh"), "{message}");
-    }
-
-    #[tokio::test]
-    async fn another_jobs_checkpoints_are_refused() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = CheckpointStore::open(directory.path().to_str().unwrap()).unwrap();
-        assert_eq!(store.latest("x").await.unwrap(), Found { checkpoint: None, highest: 0, warnings: Vec::new() });
-        store.write(manifest(1), parts(1)).await.unwrap();
-        let message = store.latest("other").await.unwrap_err().message().to_owned();
-        assert!(message.contains("belongs to the job `flight_delays`"), "{message}");
-    }
-
-    #[tokio::test]
-    async fn a_second_process_is_kept_out() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().to_str().unwrap();
-        let first = CheckpointStore::open(path).unwrap();
-        assert!(CheckpointStore::open(path).unwrap_err().message().contains("another process"));
-        drop(first);
-        assert!(CheckpointStore::open(path).is_ok());
-    }
-
-    #[tokio::test]
-    async fn old_checkpoints_go_and_the_newest_stay() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = CheckpointStore::open(directory.path().to_str().unwrap()).unwrap();
-        for id in 1..=4 {
-            store.write(manifest(id), parts(id)).await.unwrap();
-        }
-        std::fs::remove_file(directory.path().join("checkpoint-000003").join(MANIFEST)).unwrap();
-        store.retain(4, 2).await.unwrap();
-        let mut ids = store.ids().await.unwrap();
-        ids.sort_unstable();
-        assert_eq!(ids, [2, 4], "3 never completed");
-        store.clear().await.unwrap();
-        assert_eq!(store.ids().await.unwrap(), [0; 0]);
-    }
 }

@@ -1,18 +1,140 @@
-//! Checkpoints in a store that fails for a while, for good, or after it has done what it was asked for.
+//! Checkpoints on a disk: whole, damaged, of others; and in a store that fails for a while, for good, or after it has done what it
+//! was asked for.
 
 use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::storage::CheckpointStore;
-use super::storage::tests::{manifest, parts};
+use super::storage::{CheckpointStore, FILE_SIZE, Found};
+use crate::checkpoint::{MANIFEST, Manifest, Part, StateEntry, sample};
+use crate::error::JobResult;
 use crate::storage::faulty::{Faulty, Request};
+
+fn manifest(checkpoint: u64) -> Manifest {
+    Manifest { checkpoint, files: Vec::new(), ..sample() }
+}
+
+/// Enough for two data files.
+fn parts(checkpoint: u64) -> Vec<StateEntry> {
+    let entry = |part| StateEntry { uid: "u".into(), state: "s".into(), schema: "int64".into(), subtask: 0, part };
+    let mut large = vec![0; FILE_SIZE];
+    large[0] = u8::try_from(checkpoint).unwrap();
+    vec![entry(Part::Group(3, large)), entry(Part::Item(vec![7; 100]))]
+}
+
+/// A store with the checkpoints 1 and 2, then damaged.
+async fn damaged(damage: impl FnOnce(&Path)) -> (tempfile::TempDir, JobResult<Found>) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CheckpointStore::open(directory.path().to_str().unwrap()).await.unwrap();
+    store.write(manifest(1), parts(1)).await.unwrap();
+    store.write(manifest(2), parts(2)).await.unwrap();
+    damage(&directory.path().join("checkpoint-000002"));
+    let found = store.latest("flight_delays").await;
+    (directory, found)
+}
+
+fn number(found: &JobResult<Found>) -> Option<u64> {
+    found.as_ref().ok()?.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint)
+}
+
+#[tokio::test]
+async fn the_newest_whole_checkpoint_is_found() {
+    let (_directory, found) = damaged(|_| {}).await;
+    assert_eq!(number(&found), Some(2));
+    let found = found.unwrap();
+    assert_eq!(found.warnings, [""; 0]);
+    assert_eq!(found.checkpoint.unwrap().entries.len(), 2);
+}
+
+#[tokio::test]
+async fn a_damaged_checkpoint_is_reported_and_the_one_before_is_used() {
+    let flip = |path: PathBuf| {
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+    };
+    let cut = |path: PathBuf| {
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    };
+    let cases: [(&str, Box<dyn FnOnce(&Path)>); 6] = [
+        ("0000-1.state` is damaged: its checksum is wrong", Box::new(|folder| flip(folder.join("0000-1.state")))),
+        ("0001-1.state` is damaged: 1", Box::new(|folder| cut(folder.join("0001-1.state")))),
+        ("0001-1.state` is missing", Box::new(|folder| std::fs::remove_file(folder.join("0001-1.state")).unwrap())),
+        ("manifest.json` is damaged: its checksum", Box::new(|folder| flip(folder.join(MANIFEST)))),
+        ("manifest.json` is damaged: its end", Box::new(|folder| cut(folder.join(MANIFEST)))),
+        ("manifest.json` is damaged: it is empty", Box::new(|folder| std::fs::write(folder.join(MANIFEST), "").unwrap())),
+    ];
+    for (expected, damage) in cases {
+        let (_directory, found) = damaged(damage).await;
+        assert_eq!(number(&found), Some(1), "{expected}");
+        let warnings = found.unwrap().warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains(expected), "{expected}: {warnings:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_that_never_completed_counts_for_nothing() {
+    let (_directory, found) = damaged(|folder| std::fs::remove_file(folder.join(MANIFEST)).unwrap()).await;
+    assert_eq!(number(&found), Some(1));
+    let found = found.unwrap();
+    assert_eq!((found.warnings.len(), found.highest), (0, 2), "no warning, but its number is not used again");
+}
+
+#[tokio::test]
+async fn nothing_whole_is_no_silent_start_from_the_beginning() {
+    let (_directory, found) = damaged(|folder| {
+        std::fs::write(folder.join(MANIFEST), "").unwrap();
+        std::fs::write(folder.with_file_name("checkpoint-000001").join(MANIFEST), "{").unwrap();
+    })
+    .await;
+    let message = found.unwrap_err().message().to_owned();
+    assert!(message.contains("checkpoint-000001") && message.contains("--fresh"), "{message}");
+}
+
+#[tokio::test]
+async fn another_jobs_checkpoints_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CheckpointStore::open(directory.path().to_str().unwrap()).await.unwrap();
+    assert_eq!(store.latest("x").await.unwrap().checkpoint, None);
+    store.write(manifest(1), parts(1)).await.unwrap();
+    let message = store.latest("other").await.unwrap_err().message().to_owned();
+    assert!(message.contains("belongs to the job `flight_delays`"), "{message}");
+}
+
+#[tokio::test]
+async fn a_second_process_is_kept_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
+    let first = CheckpointStore::open(path).await.unwrap();
+    assert!(CheckpointStore::open(path).await.unwrap_err().message().contains("another process"));
+    drop(first);
+    assert!(CheckpointStore::open(path).await.is_ok());
+}
+
+#[tokio::test]
+async fn old_checkpoints_go_and_the_newest_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CheckpointStore::open(directory.path().to_str().unwrap()).await.unwrap();
+    for id in 1..=4 {
+        store.write(manifest(id), parts(id)).await.unwrap();
+    }
+    std::fs::remove_file(directory.path().join("checkpoint-000003").join(MANIFEST)).unwrap();
+    store.retain(4, 2).await.unwrap();
+    let mut ids = store.ids().await.unwrap();
+    ids.sort_unstable();
+    assert_eq!(ids, [2, 4], "3 never completed");
+    store.clear().await.unwrap();
+    assert_eq!(store.ids().await.unwrap(), [0; 0]);
+}
 
 const JOB: &str = "flight_delays";
 
 /// A store with the checkpoints 1 and 2.
 async fn two_checkpoints() -> (Faulty, CheckpointStore) {
     let faulty = Faulty::default();
-    let store = CheckpointStore::over(Arc::new(faulty.clone()));
+    let store = CheckpointStore::over(Arc::new(faulty.clone()), None).await.unwrap();
     store.write(manifest(1), parts(1)).await.unwrap();
     store.write(manifest(2), parts(2)).await.unwrap();
     (faulty, store)

@@ -1,0 +1,108 @@
+//! What the record of a lease says: who holds it, whether it lives, and which checkpoints count no more.
+
+use serde_json::{Value, json};
+
+use super::holder::Holder;
+
+/// So many fences are remembered: a process that was overtaken so often without noticing is long gone.
+const FENCES: usize = 16;
+
+/// Which checkpoints count no more, although they are complete.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GivenUp {
+    /// `(7, 42)`: what a process of an epoch before 7 completed behind checkpoint 42 came too late.
+    pub fences: Vec<(u64, u64)>,
+    /// `(42, 44)`: the job went on from 42, although 43 and 44 were there. Sinks have taken back what these had committed.
+    pub ranges: Vec<(u64, u64)>,
+}
+
+impl GivenUp {
+    /// Why a checkpoint of this number, written in this epoch, counts no more.
+    pub(crate) fn reason(&self, id: u64, epoch: u64) -> Option<String> {
+        if let Some((from, _)) = self.ranges.iter().find(|&&(from, to)| from < id && id <= to) {
+            let from = if *from == 0 { "without it".to_owned() } else { format!("from checkpoint {from}") };
+            return Some(format!("the job went on {from}, and sinks have taken back what this one had committed"));
+        }
+        let late = self.fences.iter().any(|&(fence, after)| epoch < fence && id > after);
+        late.then(|| "it was completed by a process that had lost the directory to another one".to_owned())
+    }
+
+    pub(super) fn add_fence(&mut self, epoch: u64, after: u64) {
+        self.fences.push((epoch, after));
+        let excess = self.fences.len().saturating_sub(FENCES);
+        self.fences.drain(..excess);
+    }
+
+    /// Also forgets ranges of checkpoints that are not there any more.
+    pub(super) fn add_range(&mut self, from: u64, to: u64, oldest: u64) {
+        self.ranges.retain(|&(_, end)| end >= oldest);
+        self.ranges.push((from, to));
+    }
+}
+
+/// The record of an epoch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Record {
+    pub holder: Holder,
+    /// Grows while the holder lives.
+    pub beat: u64,
+    /// The holder has ended, and said so.
+    pub released: bool,
+    pub given_up: GivenUp,
+}
+
+impl Record {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let pairs = |pairs: &[(u64, u64)]| pairs.iter().map(|&(a, b)| json!([a, b])).collect::<Vec<_>>();
+        let json = json!({
+            "holder": self.holder.to_json(),
+            "beat": self.beat,
+            "released": self.released,
+            "fences": pairs(&self.given_up.fences),
+            "given_up": pairs(&self.given_up.ranges),
+        });
+        format!("{json}\n").into_bytes()
+    }
+
+    /// None: it is not whole.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let json: Value = serde_json::from_slice(bytes).ok()?;
+        let pairs = |name: &str| -> Option<Vec<(u64, u64)>> {
+            json[name].as_array()?.iter().map(|pair| Some((pair[0].as_u64()?, pair[1].as_u64()?))).collect()
+        };
+        Some(Record {
+            holder: Holder::from_json(&json["holder"])?,
+            beat: json["beat"].as_u64()?,
+            released: json["released"].as_bool()?,
+            given_up: GivenUp { fences: pairs("fences")?, ranges: pairs("given_up")? },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_survives_its_encoding() {
+        let given_up = GivenUp { fences: vec![(2, 40)], ranges: vec![(42, 44)] };
+        let record = Record { holder: Holder::own(), beat: 7, released: true, given_up };
+        assert_eq!(Record::from_bytes(&record.to_bytes()), Some(record.clone()));
+        let bytes = record.to_bytes();
+        assert_eq!(Record::from_bytes(&bytes[..bytes.len() / 2]), None);
+    }
+
+    #[test]
+    fn what_counts_no_more() {
+        let mut given_up = GivenUp::default();
+        given_up.add_fence(3, 10);
+        given_up.add_range(12, 14, 1);
+        assert_eq!(given_up.reason(10, 2), None, "it was there when the directory changed hands");
+        assert!(given_up.reason(11, 2).is_some(), "too late");
+        assert_eq!(given_up.reason(11, 3), None, "of the new holder");
+        assert_eq!(given_up.reason(12, 3), None);
+        assert!(given_up.reason(13, 3).unwrap().contains("from checkpoint 12"));
+        assert!(given_up.reason(14, 3).is_some());
+        assert_eq!(given_up.reason(15, 3), None);
+    }
+}
