@@ -2,6 +2,7 @@
 
 mod attributes;
 mod record;
+mod shared;
 mod state;
 
 use proc_macro::TokenStream;
@@ -22,4 +23,12 @@ pub fn derive_record(input: TokenStream) -> TokenStream {
 pub fn derive_state(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     state::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct the states without key of a process: each field is an `OperatorList`, a `UnionList` or a `BroadcastState`.
+/// `#[flow(name = "..")]` keeps the name of a state when the field gets another.
+#[proc_macro_derive(Shared, attributes(flow))]
+pub fn derive_shared(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    shared::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }

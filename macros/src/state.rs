@@ -8,11 +8,19 @@ use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
 use crate::attributes::FieldAttributes;
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
-    let (encode, decode, schema) = match &input.data {
+    let Parts { encode, decode, schema, is_over, expire, types } = match &input.data {
         Data::Struct(data) => {
             let shape = Shape::of(&data.fields)?;
             let (pattern, encode, decode) = (shape.pattern(), shape.encode(), shape.decode());
-            (quote!(let Self #pattern = self; #encode), quote!(::core::result::Result::Ok(Self #decode)), shape.schema())
+            let (is_over, expire) = (shape.is_over(), shape.expire());
+            Parts {
+                encode: quote!(let Self #pattern = self; #encode),
+                decode: quote!(::core::result::Result::Ok(Self #decode)),
+                schema: shape.schema(),
+                is_over: quote!(let Self #pattern = self; #is_over),
+                expire: quote!(let Self #pattern = self; #expire),
+                types: data.fields.iter().map(|field| &field.ty).collect(),
+            }
         }
         Data::Enum(data) if data.variants.is_empty() => {
             return Err(Error::new(input.ident.span(), "an enum without variants has no values to store"));
@@ -33,6 +41,15 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
             #[automatically_derived]
             impl #impl_generics ::millstream::codegen::State for #name #ty_generics #where_clause {
+                const EXPIRES: bool = false #(|| <#types as ::millstream::codegen::State>::EXPIRES)*;
+                fn is_over(&self, now: i64) -> bool {
+                    let _ = now;
+                    #is_over
+                }
+                fn expire(&mut self, now: i64) {
+                    let _ = now;
+                    #expire
+                }
                 #[inline]
                 fn encode(&self, out: &mut ::std::vec::Vec<u8>) {
                     let _ = &out;
@@ -49,6 +66,16 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
         };
     })
+}
+
+/// The bodies of the methods, and the types of all fields.
+struct Parts<'a> {
+    encode: TokenStream,
+    decode: TokenStream,
+    schema: TokenStream,
+    is_over: TokenStream,
+    expire: TokenStream,
+    types: Vec<&'a syn::Type>,
 }
 
 /// The fields of a struct or of a variant.
@@ -89,6 +116,16 @@ impl<'a> Shape<'a> {
         quote!(#(::millstream::codegen::State::encode(#variable, out);)*)
     }
 
+    fn is_over(&self) -> TokenStream {
+        let variable = self.variables();
+        quote!(false #(|| ::millstream::codegen::State::is_over(#variable, now))*)
+    }
+
+    fn expire(&self) -> TokenStream {
+        let variable = self.variables();
+        quote!(#(::millstream::codegen::State::expire(#variable, now);)*)
+    }
+
     fn decode(&self) -> TokenStream {
         match self.fields {
             Fields::Named(fields) => {
@@ -127,26 +164,33 @@ fn quoted(name: &str) -> String {
 }
 
 /// The number of the variant, then its fields.
-fn enumeration(data: &syn::DataEnum) -> Result<(TokenStream, TokenStream, TokenStream)> {
+fn enumeration(data: &syn::DataEnum) -> Result<Parts<'_>> {
     let (mut encode, mut decode, mut schema) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut is_over, mut expire) = (Vec::new(), Vec::new());
     for (number, variant) in data.variants.iter().enumerate() {
         let (number, name, shape) = (number as u64, &variant.ident, Shape::of(&variant.fields)?);
         let (pattern, encode_fields, decode_fields, fields) = (shape.pattern(), shape.encode(), shape.decode(), shape.schema());
         encode.push(quote!(Self::#name #pattern => { ::millstream::codegen::State::encode(&#number, out); #encode_fields }));
         decode.push(quote!(#number => ::core::result::Result::Ok(Self::#name #decode_fields)));
+        let (any_over, let_go) = (shape.is_over(), shape.expire());
+        is_over.push(quote!(Self::#name #pattern => { #any_over }));
+        expire.push(quote!(Self::#name #pattern => { #let_go }));
         let name = name.unraw().to_string();
         schema.push(quote!(::std::string::String::from(#name) + &#fields));
     }
-    Ok((
-        quote!(match self { #(#encode)* }),
-        quote! {
+    Ok(Parts {
+        encode: quote!(match self { #(#encode)* }),
+        decode: quote! {
             match <u64 as ::millstream::codegen::State>::decode(input)? {
                 #(#decode,)*
                 other => ::core::result::Result::Err(__flow::StateError::new(::std::format!("there is no variant {other}"))),
             }
         },
-        quote!(::std::string::String::from("enum(") + &[#(#schema),*].join("|") + ")"),
-    ))
+        schema: quote!(::std::string::String::from("enum(") + &[#(#schema),*].join("|") + ")"),
+        is_over: quote!(match self { #(#is_over)* }),
+        expire: quote!(match self { #(#expire)* }),
+        types: data.variants.iter().flat_map(|variant| &variant.fields).map(|field| &field.ty).collect(),
+    })
 }
 
 #[cfg(test)]

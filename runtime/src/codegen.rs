@@ -13,7 +13,8 @@ pub use crate::params::{ParamSpec, ParamValues, environment};
 pub use crate::record::{Change, ChangeKind, FieldError, Key, Record, key_hash};
 pub use crate::source::hybrid::{Hybrid, Summary, Switch, raise, raise_to};
 pub use crate::source::{Between, ErasedSource, Source, erase_source};
-pub use crate::state::{State, StateError, StateReader};
+pub use crate::state::kinds::{AggregatingState, ListState, MapState, Reduce, ReducingState, ValueState};
+pub use crate::state::{BroadcastState, OperatorList, Shared, SharedState, State, StateError, StateReader, UnionList};
 pub use crate::time::{Cumulative, Global, Sliding, Tumbling, WindowBounds};
 pub use crate::value::compare::Compare;
 pub use crate::value::logic::contains_or_null;
@@ -24,7 +25,7 @@ pub use crate::value::{
 };
 pub use crate::{aggregates, formats, functions};
 pub use crate::{flow_enum, format_text};
-pub use millstream_macros::{Record, State};
+pub use millstream_macros::{Record, Shared, State};
 pub use std::cmp::Reverse;
 
 /// What derived code names.

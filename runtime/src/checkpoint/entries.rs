@@ -20,18 +20,45 @@ pub struct StateEntry {
 pub enum Part {
     /// A key group.
     Group(u16, Vec<u8>),
-    /// A list item.
+    /// A list item: of one subtask.
     Item(Vec<u8>),
+    /// A list item that all subtasks get.
+    Union(Vec<u8>),
+    /// A subtask's copy of what is the same in all of them.
+    Copy(Vec<u8>),
 }
 
 impl Part {
     /// What is stored.
     pub fn bytes(&self) -> &[u8] {
         match self {
-            Part::Group(_, bytes) | Part::Item(bytes) => bytes,
+            Part::Group(_, bytes) | Part::Item(bytes) | Part::Union(bytes) | Part::Copy(bytes) => bytes,
         }
     }
+
+    /// The number of the key group, or what stands in its place.
+    fn tag(&self) -> u32 {
+        match self {
+            Part::Group(group, _) => u32::from(*group),
+            Part::Item(_) => ITEM,
+            Part::Union(_) => UNION,
+            Part::Copy(_) => COPY,
+        }
+    }
+
+    fn of_tag(tag: u32, bytes: Vec<u8>) -> JobResult<Self> {
+        Ok(match tag {
+            ITEM => Part::Item(bytes),
+            UNION => Part::Union(bytes),
+            COPY => Part::Copy(bytes),
+            group => Part::Group(u16::try_from(group).map_err(|_| JobError::new("it is damaged: no such key group"))?, bytes),
+        })
+    }
 }
+
+const ITEM: u32 = u32::MAX;
+const UNION: u32 = u32::MAX - 1;
+const COPY: u32 = u32::MAX - 2;
 
 const MAGIC: &[u8; 8] = b"MSSTATE1";
 
@@ -43,16 +70,8 @@ pub fn encode_entries(entries: &[StateEntry]) -> Vec<u8> {
         put_str(&mut out, &entry.state);
         put_str(&mut out, &entry.schema);
         put_u32(&mut out, entry.subtask);
-        match &entry.part {
-            Part::Group(group, bytes) => {
-                put_u32(&mut out, u32::from(*group));
-                put_bytes(&mut out, bytes);
-            }
-            Part::Item(bytes) => {
-                put_u32(&mut out, u32::MAX);
-                put_bytes(&mut out, bytes);
-            }
-        }
+        put_u32(&mut out, entry.part.tag());
+        put_bytes(&mut out, entry.part.bytes());
     }
     out
 }
@@ -67,12 +86,8 @@ pub fn decode_entries(bytes: &[u8]) -> JobResult<Vec<StateEntry>> {
     while !input.is_empty() {
         let (uid, state, schema) = (input.str()?.to_owned(), input.str()?.to_owned(), input.str()?.to_owned());
         let subtask = input.u32()?;
-        let group = input.u32()?;
-        let bytes = input.bytes()?.to_vec();
-        let part = match u16::try_from(group) {
-            Ok(group) => Part::Group(group, bytes),
-            Err(_) => Part::Item(bytes),
-        };
+        let tag = input.u32()?;
+        let part = Part::of_tag(tag, input.bytes()?.to_vec())?;
         entries.push(StateEntry { uid, state, schema, subtask, part });
     }
     Ok(entries)
@@ -85,7 +100,13 @@ mod tests {
     #[test]
     fn entries_survive_their_encoding() {
         let entry = |part| StateEntry { uid: "a/b/0".into(), state: "s".into(), schema: "int64".into(), subtask: 3, part };
-        let entries = vec![entry(Part::Group(7, vec![1, 2])), entry(Part::Item(vec![])), entry(Part::Item(vec![9]))];
+        let entries = vec![
+            entry(Part::Group(7, vec![1, 2])),
+            entry(Part::Item(vec![])),
+            entry(Part::Item(vec![9])),
+            entry(Part::Union(vec![3])),
+            entry(Part::Copy(vec![])),
+        ];
         let bytes = encode_entries(&entries);
         assert_eq!(decode_entries(&bytes).unwrap(), entries);
         assert!(decode_entries(&bytes[..bytes.len() - 1]).is_err());

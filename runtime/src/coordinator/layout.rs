@@ -1,6 +1,6 @@
 //! How the subtasks of a job are wired: parallelism, channels, and which state goes where.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -62,7 +62,7 @@ pub(crate) struct Dealt {
 }
 
 /// Deals the entries of a checkpoint out: key groups by their range, items to the same subtask or, with another
-/// parallelism, in turn.
+/// parallelism, in turn; items of a union to all, and of copies, which are all the same, one to each.
 pub(crate) fn deal(
     chains: &[ChainSpec],
     parallelism: &[u32],
@@ -85,6 +85,7 @@ pub(crate) fn deal(
         own: Vec::new(),
     };
     let mut turn: HashMap<(String, String), u32> = HashMap::new();
+    let mut copies: BTreeMap<(usize, String, String), Vec<StateEntry>> = BTreeMap::new();
     for entry in entries {
         let Some(&chain) = chain_of.get(entry.uid.as_str()) else {
             return Err(JobError::new(format!(
@@ -114,6 +115,19 @@ pub(crate) fn deal(
                 };
                 dealt.states[chain][subtask as usize].add_item(&entry.uid, &entry.state, &entry.schema, bytes);
             }
+            Part::Union(bytes) => {
+                for state in &mut dealt.states[chain] {
+                    state.add_item(&entry.uid, &entry.state, &entry.schema, bytes.clone());
+                }
+            }
+            Part::Copy(_) => copies.entry((chain, entry.uid.clone(), entry.state.clone())).or_default().push(entry),
+        }
+    }
+    for ((chain, uid, state), mut copies) in copies {
+        copies.sort_by_key(|copy| copy.subtask);
+        for (subtask, restored) in dealt.states[chain].iter_mut().enumerate() {
+            let copy = &copies[subtask % copies.len()];
+            restored.add_item(&uid, &state, &copy.schema, copy.part.bytes().to_vec());
         }
     }
     for ((chain, &subtasks), unchanged) in chains.iter().zip(parallelism).zip(unchanged) {

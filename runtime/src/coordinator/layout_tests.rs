@@ -94,3 +94,17 @@ fn state_without_an_operator_is_refused() {
     let error = deal(&chains(), &[1, 1, 1], 8, &[], lost).unwrap_err();
     assert!(error.message().contains("`d/aggregate/0`") && error.message().contains("--fresh"), "{error}");
 }
+
+/// Deals the state of one chain with one operator out to so many subtasks.
+pub(crate) fn deal_for_tests(
+    name: &'static str,
+    uid: &'static str,
+    parallelism: u32,
+    subtasks: u32,
+    entries: Vec<StateEntry>,
+) -> Vec<crate::operator::RestoredState> {
+    let uids: &'static [&'static str] = Box::leak(Box::new([uid]));
+    let old = old(name, &vec![false; subtasks as usize], &vec![i64::MIN; subtasks as usize]);
+    let mut dealt = deal(&[chain(name, uids, vec![])], &[parallelism], 8, &[old], entries).unwrap();
+    dealt.states.remove(0)
+}

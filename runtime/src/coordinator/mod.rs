@@ -21,5 +21,7 @@ pub(crate) use attempt::panic_message;
 pub(crate) use commit::SinkStatus;
 pub use control::{CheckpointInfo, JobState};
 pub(crate) use control::{Control, Remote, StopMode};
+#[cfg(test)]
+pub(crate) use layout_tests::deal_for_tests;
 pub(crate) use run::{CheckpointRules, RunEnd, RunSettings, run};
 pub(crate) use state::{entries_of, take_staged};

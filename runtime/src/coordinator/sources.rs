@@ -67,7 +67,7 @@ impl Sources {
                 let entries = dealt.own.iter().filter(move |(chain, entry)| *chain == index && entry.state == state);
                 entries.filter_map(|(_, entry)| match &entry.part {
                     Part::Item(bytes) => Some(bytes.clone()),
-                    Part::Group(..) => None,
+                    Part::Group(..) | Part::Union(_) | Part::Copy(_) => None,
                 })
             };
             let stored = own(ENUMERATOR).next();

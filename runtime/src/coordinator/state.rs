@@ -1,7 +1,7 @@
 //! Encoding what tasks hand over for a checkpoint.
 
 use crate::checkpoint::{Part, StateEntry};
-use crate::operator::{OperatorSnapshot, StateParts};
+use crate::operator::{OperatorSnapshot, Spread, StateParts};
 use crate::sink::{COMMITTABLES, SUMMARY};
 
 /// Encodes lazily taken snapshots. Heavy: not on a task.
@@ -23,6 +23,13 @@ pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> Vec<
                     entry(Part::Group(group.group, bytes))
                 })),
                 StateParts::List(items) => entries.extend(items.into_iter().map(|item| entry(Part::Item(item)))),
+                StateParts::Shared(spread, items) => entries.extend(items.encode().into_iter().map(|item| {
+                    entry(match spread {
+                        Spread::Deal => Part::Item(item),
+                        Spread::All => Part::Union(item),
+                        Spread::Copy => Part::Copy(item),
+                    })
+                })),
             }
         }
     }

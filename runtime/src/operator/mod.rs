@@ -29,5 +29,5 @@ pub(crate) use fan_out::both;
 pub use operator::Operator;
 pub use report::OperatorReport;
 pub use restore::{RestoredOperator, RestoredState};
-pub use snapshot::{EncodePart, KeyGroupPart, OperatorSnapshot, SnapshotBuilder, StateParts, StateSnapshot};
+pub use snapshot::{EncodePart, KeyGroupPart, OperatorSnapshot, SharedItems, SnapshotBuilder, Spread, StateParts, StateSnapshot};
 pub use stage::{Discard, Stage};

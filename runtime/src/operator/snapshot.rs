@@ -55,6 +55,12 @@ impl OperatorSnapshot {
     pub fn list(&mut self, name: &str, schema: String, items: Vec<Vec<u8>>) {
         self.states.push(StateSnapshot { name: name.to_owned(), schema, parts: StateParts::List(items) });
     }
+
+    /// Adds state that goes with no key, as `encode` gives its items later.
+    pub fn shared(&mut self, name: &str, schema: String, spread: Spread, encode: impl FnOnce() -> Vec<Vec<u8>> + Send + 'static) {
+        let parts = StateParts::Shared(spread, SharedItems(Box::new(encode)));
+        self.states.push(StateSnapshot { name: name.to_owned(), schema, parts });
+    }
 }
 
 /// One named state.
@@ -75,6 +81,35 @@ pub enum StateParts {
     Keyed(Vec<KeyGroupPart>),
     /// Encoded items.
     List(Vec<Vec<u8>>),
+    /// Items that are not encoded yet, and who gets them.
+    Shared(Spread, SharedItems),
+}
+
+/// Who gets items of a state without key after a restore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// Each goes to one subtask: the one that had it, or with another parallelism the next in turn.
+    Deal,
+    /// Every subtask gets all.
+    All,
+    /// Every subtask has the same; a new one gets the copy of an old one.
+    Copy,
+}
+
+/// Items that wait to be encoded.
+pub struct SharedItems(Box<dyn FnOnce() -> Vec<Vec<u8>> + Send>);
+
+impl SharedItems {
+    /// Encodes them, on any thread.
+    pub fn encode(self) -> Vec<Vec<u8>> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for SharedItems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedItems")
+    }
 }
 
 /// The state of one key group.

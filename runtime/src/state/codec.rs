@@ -3,9 +3,7 @@
 //! Integers are variable-length (7 bits a byte, signed ones zigzag), texts and lists carry their length. The encoding of
 //! a value is the same in every version: key groups depend on it.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
 
 use crate::value::{Date, Decimal, Duration, Float, FloatKey, Json, Str, Time, Timestamp, Uuid};
 
@@ -17,6 +15,17 @@ pub trait State: Sized {
     fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError>;
     /// What the bytes mean (`{carrier:string,flights:count}`). Stored beside them and compared when they are read again.
     fn schema() -> String;
+
+    /// Whether such values can hold something that is over at a time of the clock: see [`kinds`](super::kinds).
+    const EXPIRES: bool = false;
+
+    /// Whether it holds something that is over by now.
+    fn is_over(&self, _now: i64) -> bool {
+        false
+    }
+
+    /// Lets go of what is over by now.
+    fn expire(&mut self, _now: i64) {}
 }
 
 /// Bytes that are no value of the expected type: a damaged or foreign checkpoint.
@@ -341,117 +350,10 @@ impl State for Json {
     }
 }
 
-impl<T: State> State for Option<T> {
-    #[inline]
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.push(self.is_some() as u8);
-        if let Some(value) = self {
-            value.encode(out);
-        }
-    }
-    #[inline]
-    fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {
-        bool::decode(input)?.then(|| T::decode(input)).transpose()
-    }
-    fn schema() -> String {
-        format!("{}?", T::schema())
-    }
-}
-
-impl<T: State> State for Box<T> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        (**self).encode(out);
-    }
-    fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {
-        T::decode(input).map(Box::new)
-    }
-    fn schema() -> String {
-        T::schema()
-    }
-}
-
-/// Collections: a length, then the elements.
-macro_rules! collections {
-    ($([$($generics:tt)*] $ty:ty, $item:ty = $schema:expr;)*) => {$(
-        impl<$($generics)*> State for $ty {
-            fn encode(&self, out: &mut Vec<u8>) {
-                write_varint(self.len() as u64, out);
-                for item in self {
-                    Element::encode_element(&item, out);
-                }
-            }
-            fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {
-                // Elements of no bytes make any length possible: the count is only bounded for the allocation.
-                let length = input.varint()?;
-                (0..length).map(|_| <$item>::decode(input)).collect()
-            }
-            fn schema() -> String {
-                $schema
-            }
-        }
-    )*};
-}
-collections! {
-    [T: State] Vec<T>, T = format!("list<{}>", T::schema());
-    [T: State] VecDeque<T>, T = format!("list<{}>", T::schema());
-    [T: State + Ord] BTreeSet<T>, T = format!("set<{}>", T::schema());
-    [K: State + Ord, V: State] BTreeMap<K, V>, (K, V) = format!("map<{},{}>", K::schema(), V::schema());
-    [T: State + Eq + Hash, H: BuildHasher + Default] hashbrown::HashSet<T, H>, T = format!("set<{}>", T::schema());
-    [K: State + Eq + Hash, V: State, H: BuildHasher + Default] hashbrown::HashMap<K, V, H>, (K, V) = format!("map<{},{}>", K::schema(), V::schema());
-}
-
-/// What iterating over a collection by reference gives.
-trait Element {
-    fn encode_element(&self, out: &mut Vec<u8>);
-}
-
-impl<T: State> Element for &T {
-    fn encode_element(&self, out: &mut Vec<u8>) {
-        self.encode(out);
-    }
-}
-
-impl<K: State, V: State> Element for (&K, &V) {
-    fn encode_element(&self, out: &mut Vec<u8>) {
-        self.0.encode(out);
-        self.1.encode(out);
-    }
-}
-
-macro_rules! tuples {
-    ($($name:ident)*) => {
-        impl<$($name: State),*> State for ($($name,)*) {
-            #[inline]
-            fn encode(&self, out: &mut Vec<u8>) {
-                #[allow(non_snake_case)]
-                let ($($name,)*) = self;
-                $($name.encode(out);)*
-            }
-            #[inline]
-            fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {
-                Ok(($($name::decode(input)?,)*))
-            }
-            fn schema() -> String {
-                format!("({})", [$($name::schema()),*].join(","))
-            }
-        }
-    };
-}
-tuples!(A);
-tuples!(A B);
-tuples!(A B C);
-tuples!(A B C D);
-tuples!(A B C D E);
-tuples!(A B C D E F);
-tuples!(A B C D E F G);
-tuples!(A B C D E F G H);
-tuples!(A B C D E F G H I);
-tuples!(A B C D E F G H I J);
-tuples!(A B C D E F G H I J K);
-tuples!(A B C D E F G H I J K L);
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn round<T: State + PartialEq + fmt::Debug>(value: T) {

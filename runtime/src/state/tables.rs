@@ -120,6 +120,33 @@ impl<K, V> Default for Table<K, V> {
     }
 }
 
+impl<K, V> Entries<K, V> {
+    /// Takes away one entry; the last takes its place.
+    fn remove(&mut self, number: usize) {
+        let entry = self.list.swap_remove(number);
+        let same = |other: &u32| *other as usize == number;
+        if let Ok(place) = self.numbers.find_entry(spread(entry.hash), same) {
+            place.remove();
+        }
+        if let Some(moved) = self.list.get(number) {
+            let before = self.list.len();
+            if let Some(of_moved) = self.numbers.find_mut(spread(moved.hash), |other| *other as usize == before) {
+                *of_moved = number as u32;
+            }
+        }
+    }
+
+    /// Gives back memory when three of four places are free.
+    fn shrink(&mut self) {
+        let len = self.list.len();
+        if self.list.capacity() > 64 && len < self.list.capacity() / 4 {
+            self.list.shrink_to(2 * len);
+            let list = &self.list;
+            self.numbers.shrink_to(2 * len, |number| spread(list[*number as usize].hash));
+        }
+    }
+}
+
 /// All keys of a key group agree in `hash % groups`; the table looks at other bits first.
 #[inline]
 fn spread(hash: u64) -> u64 {
@@ -262,6 +289,26 @@ impl<K: Key, V: Clone> KeyedTables<K, V> {
         let any = table.read().list.iter().any(|entry| which(&entry.value));
         let list: &mut [Entry<K, V>] = if any { &mut table.write().list } else { &mut [] };
         list.iter_mut().filter(move |entry| which(&entry.value)).map(|entry| (&entry.key, &mut entry.value))
+    }
+
+    /// Looks at all entries of one table, lets `change` change those that are like this, and takes away those of which it says
+    /// that they may go. Gives back the memory of a table that has become small.
+    pub fn sweep(&mut self, table: u32, which: impl Fn(&V) -> bool, mut change: impl FnMut(&K, &mut V) -> bool) {
+        let table = &mut self.tables[table as usize];
+        // Nothing to change: a table that is shared with a snapshot stays shared.
+        if !table.read().list.iter().any(|entry| which(&entry.value)) {
+            return;
+        }
+        let entries = table.write();
+        let mut number = 0;
+        while let Some(entry) = entries.list.get_mut(number) {
+            if which(&entry.value) && change(&entry.key, &mut entry.value) {
+                entries.remove(number);
+            } else {
+                number += 1;
+            }
+        }
+        entries.shrink();
     }
 
     /// Takes all entries of one table.

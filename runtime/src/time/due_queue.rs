@@ -40,6 +40,16 @@ impl<K> DueQueue<K> {
         self.heap.pop().map(|due| (due.at, due.slot, due.key))
     }
 
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.heap.clear();

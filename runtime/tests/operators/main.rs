@@ -1,6 +1,8 @@
 //! What operators promise, each against an obvious, slow reference, and the law that all of them keep:
 //! `restore(snapshot(run(a))); run(b)` gives what `run(a ++ b)` gives, at any parallelism before and after.
 
+extern crate millstream_runtime as millstream;
+
 mod bench;
 mod chains;
 mod dedup;
@@ -8,6 +10,7 @@ mod harness;
 mod joins;
 mod law;
 mod over;
+mod process;
 mod ranking;
 mod sessions;
 mod tables;

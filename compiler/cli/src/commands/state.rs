@@ -155,7 +155,7 @@ fn operators(folder: &Path, manifest: &Manifest, entries: &[StateEntry]) -> Stri
         sum.bytes += entry.part.bytes().len();
         match entry.part {
             Part::Group(..) => sum.groups += 1,
-            Part::Item(_) => sum.items += 1,
+            Part::Item(_) | Part::Union(_) | Part::Copy(_) => sum.items += 1,
         }
         sum.schema.clone_from(&entry.schema);
         if let (Some(layout), Part::Group(_, bytes)) = (Layout::parse(&entry.schema), &entry.part) {

@@ -1,0 +1,64 @@
+//! `#[derive(Shared)]`: the states without key of a process.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::{Data, DeriveInput, Error, Fields, Result};
+
+use crate::attributes::FieldAttributes;
+
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    let Data::Struct(syn::DataStruct { fields: Fields::Named(fields), .. }) = &input.data else {
+        return Err(Error::new(
+            input.ident.span(),
+            "states without key are the named fields of a struct: `struct Known { rules: BroadcastState<String, Rule> }`",
+        ));
+    };
+    let field = fields.named.iter().map(|field| &field.ident);
+    let names = fields.named.iter().map(|field| {
+        let name = FieldAttributes::of(field)?.name.map(|name| name.value());
+        Ok(name.or_else(|| field.ident.as_ref().map(|ident| ident.unraw().to_string())).unwrap_or_default())
+    });
+    let state = names.collect::<Result<Vec<String>>>()?.into_iter().map(|name| format!("shared.{name}"));
+    let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+    let name = &input.ident;
+    Ok(quote! {
+        #[automatically_derived]
+        impl #impl_generics ::millstream::codegen::Shared for #name #ty_generics #where_clause {
+            fn each(
+                &mut self,
+                visit: &mut dyn ::core::ops::FnMut(
+                    &str,
+                    &mut dyn ::millstream::codegen::SharedState,
+                ) -> ::core::result::Result<(), ::millstream::codegen::JobError>,
+            ) -> ::core::result::Result<(), ::millstream::codegen::JobError> {
+                #(visit(#state, &mut self.#field)?;)*
+                ::core::result::Result::Ok(())
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::derive;
+
+    #[test]
+    fn only_named_fields_are_states() {
+        let error = derive(&syn::parse_quote!(
+            struct A(OperatorList<i64>);
+        ))
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
+        assert!(error.contains("named fields"), "{error}");
+        let derived = derive(&syn::parse_quote!(
+            struct A {
+                rules: OperatorList<i64>,
+            }
+        ))
+        .unwrap()
+        .to_string();
+        assert!(derived.contains("\"shared.rules\""), "{derived}");
+    }
+}
