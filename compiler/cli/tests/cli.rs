@@ -188,6 +188,20 @@ fn explain_shows_every_phase_and_form() {
     assert!(shown(&["--passes"]).contains("prune_columns"));
 }
 
+/// Without an exchange there is nothing that could overtake a barrier.
+#[test]
+fn explain_says_where_rows_may_count_again() {
+    let folder = Folder::new("at_least_once");
+    let good = GOOD.replace("\"checkpoints\"", "\"checkpoints\" { mode: at_least_once }");
+    let by_name = "stream names = rows | aggregate by name over tumbling(1m) { name, rows: count() }\nsink names into file { path: \"names\", \
+                   format: json }\n";
+    folder.write("good.flow", &(good + by_name));
+    let said = folder.run(&["explain", "good.flow"]);
+    assert!(said.out.contains("rows -> named into file: exactly once"), "{said:?}");
+    assert!(said.out.contains("rows -> names into file: at least once"), "{said:?}");
+    assert!(said.out.contains("`mode: at_least_once` lets them pass"), "{said:?}");
+}
+
 #[test]
 fn explain_shows_pages_of_errors() {
     let folder = Folder::new("pages");

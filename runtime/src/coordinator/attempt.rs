@@ -154,7 +154,7 @@ impl<'a> Attempt<'a> {
                 ready.push(Task {
                     id,
                     chain,
-                    gate: (!spec.inputs.is_empty()).then(|| Gate::new(wiring.receivers)),
+                    gate: (!spec.inputs.is_empty()).then(|| Gate::new(wiring.receivers).in_mode(settings.checkpoints.mode)),
                     sender: Outbox::new(outbox.clone(), wiring.senders),
                     outbox,
                     messages,

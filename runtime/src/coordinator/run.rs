@@ -8,6 +8,7 @@ use super::attempt::{Attempt, AttemptEnd};
 use super::control::{Control, JobState, StopMode, stop_requested};
 use super::storage::{CheckpointStore, Found};
 use crate::error::{ErrorKind, JobError, JobResult};
+use crate::graph::CheckpointMode;
 use crate::job::{CheckpointConfig, Job};
 use crate::notice::notice;
 use crate::params::ParamValues;
@@ -44,6 +45,7 @@ pub(crate) struct CheckpointRules {
     pub pause: Duration,
     /// So many may fail in a row.
     pub tolerate: u32,
+    pub mode: CheckpointMode,
 }
 
 impl CheckpointRules {
@@ -51,7 +53,12 @@ impl CheckpointRules {
         let default = CheckpointConfig::new(0, |_| Ok(String::new()));
         let config = config.unwrap_or(&default);
         let time = |micros: i64| Duration::from_micros(u64::try_from(micros).unwrap_or(0));
-        CheckpointRules { timeout: time(config.timeout_micros), pause: time(config.pause_micros), tolerate: config.tolerate }
+        CheckpointRules {
+            timeout: time(config.timeout_micros),
+            pause: time(config.pause_micros),
+            tolerate: config.tolerate,
+            mode: config.mode,
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The input of a task: all its channels as one sequence of events, barriers aligned, watermarks combined.
 //!
 //! After a barrier a channel is blocked until the barrier has come through every other channel; a channel that has ended
-//! counts as aligned. A newer barrier gives the older checkpoint up.
+//! counts as aligned. A newer barrier gives the older checkpoint up. At least once, no channel is blocked: what follows a barrier is in
+//! the checkpoint where it comes before the last of the barriers, and is read again after a failure.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
@@ -10,6 +11,7 @@ use tokio::sync::mpsc::Receiver;
 
 use super::element::{Batch, Element};
 use super::valve::{Valve, ValveOutput};
+use crate::graph::CheckpointMode;
 
 /// What the gate gives to the task.
 #[derive(Debug)]
@@ -40,6 +42,8 @@ struct Channel {
     input: usize,
     receiver: Receiver<Element>,
     state: ChannelState,
+    /// The newest barrier that has come through, where barriers block nothing.
+    seen: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,14 +67,15 @@ pub struct Gate {
     aligning: Option<u64>,
     /// The newest checkpoint that was aligned or given up.
     last: u64,
+    mode: CheckpointMode,
     ended: bool,
 }
 
 impl Gate {
     /// A gate over channels, each with the number of the input that it belongs to.
     pub fn new(channels: Vec<(usize, Receiver<Element>)>) -> Self {
-        let channels: Vec<_> =
-            channels.into_iter().map(|(input, receiver)| Channel { input, receiver, state: ChannelState::Open }).collect();
+        let channel = |(input, receiver)| Channel { input, receiver, state: ChannelState::Open, seen: 0 };
+        let channels: Vec<_> = channels.into_iter().map(channel).collect();
         Gate {
             valve: Valve::new(channels.len()),
             channels,
@@ -79,8 +84,15 @@ impl Gate {
             next: 0,
             aligning: None,
             last: 0,
+            mode: CheckpointMode::ExactlyOnce,
             ended: false,
         }
+    }
+
+    /// Whether barriers block the channels that they have come through.
+    #[must_use]
+    pub fn in_mode(self, mode: CheckpointMode) -> Self {
+        Gate { mode, ..self }
     }
 
     /// The combined watermark.
@@ -167,6 +179,11 @@ impl Gate {
         if id <= self.last || self.aligning.is_some_and(|aligning| id < aligning) {
             return;
         }
+        if self.mode == CheckpointMode::AtLeastOnce {
+            self.channels[index].seen = self.channels[index].seen.max(id);
+            self.complete_seen();
+            return;
+        }
         if self.aligning.is_some_and(|aligning| id > aligning) {
             self.unblock();
         }
@@ -179,10 +196,22 @@ impl Gate {
         self.channels[index].state = ChannelState::Ended;
         self.channels[index].receiver.close();
         self.through_valve(|valve, out| valve.finished(index, out));
-        self.complete_alignment();
+        match self.mode {
+            CheckpointMode::ExactlyOnce => self.complete_alignment(),
+            CheckpointMode::AtLeastOnce => self.complete_seen(),
+        }
         if self.channels.iter().all(|channel| channel.state == ChannelState::Ended) {
             self.ended = true;
             self.ready.push_back(GateEvent::End);
+        }
+    }
+
+    /// Gives out the newest barrier that has come through all channels; older ones with it.
+    fn complete_seen(&mut self) {
+        let open = self.channels.iter().filter(|channel| channel.state != ChannelState::Ended);
+        if let Some(id) = open.map(|channel| channel.seen).min().filter(|&id| id > self.last) {
+            self.last = id;
+            self.ready.push_back(GateEvent::Barrier(id));
         }
     }
 
@@ -292,6 +321,28 @@ mod tests {
         assert_eq!(drain(&mut gate), ["[2]"], "a barrier that comes too late blocks nothing");
         senders.iter().for_each(|sender| sender.try_send(Element::Barrier(2)).unwrap());
         assert_eq!(drain(&mut gate), ["Barrier(2)"]);
+    }
+
+    #[tokio::test]
+    async fn at_least_once_rows_flow_past_a_barrier_that_waits_for_others() {
+        let (senders, gate) = gate(2);
+        let mut gate = gate.in_mode(CheckpointMode::AtLeastOnce);
+        for element in [row(1), Element::Barrier(1), row(2)] {
+            senders[0].try_send(element).unwrap();
+        }
+        assert_eq!(drain(&mut gate), ["[1]", "[2]"], "row 2 does not wait");
+        for element in [row(3), Element::Barrier(1), row(4)] {
+            senders[1].try_send(element).unwrap();
+        }
+        assert_eq!(drain(&mut gate), ["[3]", "Barrier(1)", "[4]"]);
+        // One that is given up, and does not come through everywhere, holds nothing up.
+        senders[0].try_send(Element::Barrier(2)).unwrap();
+        senders.iter().for_each(|sender| sender.try_send(Element::Barrier(3)).unwrap());
+        gate.abort(2);
+        assert_eq!(drain(&mut gate), ["Barrier(3)"]);
+        senders[1].try_send(Element::Barrier(4)).unwrap();
+        senders[0].try_send(Element::End).unwrap();
+        assert_eq!(drain(&mut gate), ["Barrier(4)"], "a channel that has ended counts");
     }
 
     #[tokio::test]

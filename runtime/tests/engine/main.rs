@@ -3,6 +3,7 @@
 extern crate millstream_runtime as millstream;
 
 mod alignment;
+mod at_least_once;
 mod failed_checkpoints;
 mod files;
 mod handle;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millstream_runtime::connectors;
 use millstream_runtime::graph::text::duration_text;
-use millstream_runtime::graph::{JobGraph, Operation, SourceOperation, VertexId};
+use millstream_runtime::graph::{CheckpointMode, Exchange, JobGraph, Operation, SourceOperation, VertexId};
 
 /// How often a row's effect appears in a sink if the job fails and resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +65,22 @@ fn delivery(job: &JobGraph, source: VertexId, sink: VertexId) -> Delivery {
     Delivery { source, sink, guarantee, why }
 }
 
+/// Whether every operator from the source to the sink gets rows from one other, copy by copy: then there is one channel at most for
+/// a barrier to come through.
+fn is_one_way(job: &JobGraph, source: VertexId, sink: VertexId) -> bool {
+    let mut vertex = sink;
+    while vertex != source {
+        let inputs = job.inputs(vertex);
+        let [(from, edge)] = inputs.as_slice() else { return false };
+        let copies = |vertex: VertexId| job.vertex(vertex).hints.parallelism;
+        if edge.exchange != Exchange::Forward || copies(*from) != copies(vertex) {
+            return false;
+        }
+        vertex = *from;
+    }
+    true
+}
+
 /// The connector of a source, or those of its stages.
 fn connectors_of(source: &SourceOperation) -> Vec<&str> {
     match source.stages.is_empty() {
@@ -96,6 +112,13 @@ fn judge(job: &JobGraph, source: VertexId, sink: VertexId) -> (Guarantee, String
     if !exactly_once {
         let why =
             format!("`{from}` is read again from the last checkpoint (every {every}), and `{into}` may then show rows twice");
+        return (Guarantee::AtLeastOnce, why);
+    }
+    if checkpoint.mode == CheckpointMode::AtLeastOnce && !is_one_way(job, source, sink) {
+        let why = format!(
+            "`{from}` is read again from the last checkpoint (every {every}), which holds rows from behind it: `mode: at_least_once` lets \
+             them pass while barriers come through several channels, and they count again"
+        );
         return (Guarantee::AtLeastOnce, why);
     }
     (

@@ -1,0 +1,55 @@
+//! `mode: at_least_once`: barriers block nothing. Killed and gone on with, every row counts, and some may count again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use millstream::{CheckpointConfig, CheckpointMode, Job, JobEnd, JobHandle, RunOptions};
+
+use super::job::{Setup, expected, job, output};
+
+/// Bids by auction and minute.
+fn counts(lines: &[String]) -> BTreeMap<String, i64> {
+    let counts = lines.iter().map(|line| {
+        let (window, rest) = line.split_once(",\"bids\":").unwrap();
+        (window.to_owned(), rest.split_once(',').unwrap().0.parse().unwrap())
+    });
+    counts.collect()
+}
+
+#[test]
+fn killed_and_gone_on_with_every_row_counts() {
+    let setup = Setup::new(16_000, 3);
+    let at_least_once = || Job {
+        checkpoint: Some(CheckpointConfig {
+            mode: CheckpointMode::AtLeastOnce,
+            ..CheckpointConfig::new(10_000, |_| Ok("unused".to_owned()))
+        }),
+        ..job()
+    };
+    let options = || {
+        RunOptions::new()
+            .param("input", setup.path("bids-*.jsonl"))
+            .param("output", setup.path("out"))
+            .param("slow", "40")
+            .checkpoints(setup.path("checkpoints"))
+            .parallelism(2)
+    };
+    let mut resumed = 0;
+    for time in [250, 350, 450, 300] {
+        let mut handle = JobHandle::start(at_least_once(), options()).unwrap();
+        if handle.wait_for(Duration::from_millis(time)).is_none() {
+            assert_eq!(handle.kill(), Ok(JobEnd::Killed));
+            resumed += usize::from(std::fs::read_dir(setup.path("checkpoints")).unwrap().count() > 1);
+        }
+    }
+    assert!(resumed > 0, "it was never killed behind a checkpoint");
+    let mut handle = JobHandle::start(at_least_once(), options()).unwrap();
+    assert_eq!(handle.wait_for(Duration::from_secs(60)), Some(Ok(JobEnd::Finished)));
+    let (found, expected) = (output(&setup.out()), expected(0..setup.bids));
+    let (counted, all) = (counts(&found), counts(&expected));
+    assert_eq!(found.len(), expected.len(), "a window is missing, or there twice");
+    assert!(counted.keys().eq(all.keys()));
+    for (window, bids) in &all {
+        assert!(counted[window] >= *bids, "{window}: {} of {bids}", counted[window]);
+    }
+}
