@@ -56,6 +56,10 @@ pub mod restart;
 #[cfg(feature = "engine")]
 mod run_options;
 #[cfg(feature = "engine")]
+mod seam;
+#[cfg(feature = "sim")]
+pub mod sim;
+#[cfg(feature = "engine")]
 pub mod sink;
 #[cfg(feature = "engine")]
 pub mod source;

@@ -1,8 +1,9 @@
 //! Restart strategies: whether and when to try again after a failure.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::job::Restart;
+use crate::seam::Instant;
 
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);

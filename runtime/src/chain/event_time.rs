@@ -6,8 +6,9 @@
 //! consumers, and while the split is paused. A reader is idle when all of its splits are, and so when it has none; but never
 //! while unread splits may hold older rows, and never when it has ended.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::seam::Instant;
 use crate::source::SourceReader;
 use crate::time::{Watermark, WatermarkTracker};
 

@@ -12,8 +12,8 @@ use crate::error::{JobError, JobResult};
 use crate::exchange::{Batch, Element, OutboxHandle};
 use crate::graph::ErrorPolicy;
 use crate::operator::{ErrorRow, ErrorStage, RestoredState, SnapshotBuilder, Stage, both};
+use crate::seam::now_micros;
 use crate::source::{ReaderStatus, SourceOutput, SourceReader, Split};
-use crate::task::now_micros;
 use crate::time::Watermark;
 use crate::value::{EvalError, Timestamp};
 

@@ -5,10 +5,11 @@
 //! that has not had a row yet.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::sources::Mailboxes;
 use crate::chain::AlignmentMember;
+use crate::seam::Instant;
 use crate::task::TaskMessage;
 
 /// The first time is earlier: nobody reads on before it.

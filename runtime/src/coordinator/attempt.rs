@@ -4,7 +4,7 @@ mod give_up;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -25,6 +25,7 @@ use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
 use crate::notice::notice;
 use crate::operator::RestoredState;
 use crate::progress::Board;
+use crate::seam::{self, Instant, Point};
 use crate::source::Throttle;
 use crate::task::{Task, TaskFailure, TaskId, TaskMessage, TaskReport};
 
@@ -100,6 +101,7 @@ impl<'a> Attempt<'a> {
         run: &str,
         board: Arc<Board>,
     ) -> JobResult<Self> {
+        seam::reach(Point::Start).await?;
         let job = &settings.job;
         let resumed = checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint);
         let mut dealt = match checkpoint {
@@ -175,6 +177,7 @@ impl<'a> Attempt<'a> {
         }
         let mut queue = CommitQueue::new(sinks.into_sinks(), &board);
         queue.start(resumed, dealt.own.iter().map(|(_, entry)| entry)).await?;
+        seam::reach(Point::Restored).await?;
         let sources = Sources::open(settings, &dealt, resumed.is_some(), &mailboxes, &board)?;
         let task_count = ready.len();
         let mut tasks = JoinSet::new();
@@ -246,6 +249,7 @@ impl<'a> Attempt<'a> {
                     return Ok(AttemptEnd::Stopped);
                 }
                 if !self.queue.has_results() {
+                    seam::reach(Point::Finish).await?;
                     self.queue.finish().await?;
                     return Ok(AttemptEnd::Finished);
                 }
@@ -387,7 +391,9 @@ impl<'a> Attempt<'a> {
         let retain = self.settings.retain;
         let job = self.store.clone().map(|store| {
             tokio::spawn(async move {
+                seam::reach(Point::Write).await?;
                 store.write(manifest, entries).await?;
+                seam::reach(Point::Retain).await?;
                 // Here, so that the coordinator does not wait for files to be removed.
                 match store.retain(id, retain).await {
                     Err(error) if error.kind() == ErrorKind::Transient => {
@@ -450,7 +456,7 @@ async fn lost(store: Option<&CheckpointStore>) -> JobError {
 
 async fn until(at: Option<Instant>) {
     match at {
-        Some(at) => tokio::time::sleep_until(at.into()).await,
+        Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
 }

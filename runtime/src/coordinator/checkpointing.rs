@@ -1,12 +1,12 @@
 //! Checkpoints in progress.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use super::control::CheckpointReply;
 use crate::checkpoint::{ChainEntry, Manifest, StateEntry, SubtaskEntry};
 use crate::error::{JobError, JobResult};
 use crate::job::ChainSpec;
+use crate::seam::Instant;
 use crate::task::{Ack, TaskId};
 
 /// What happens after a checkpoint.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::attempt::{Attempt, AttemptEnd};
 use super::control::{Control, JobState, StopMode, stop_requested};
@@ -14,6 +14,7 @@ use crate::notice::notice;
 use crate::params::ParamValues;
 use crate::progress::Board;
 use crate::restart::RestartStrategy;
+use crate::seam::{self, Instant, Point};
 
 /// A job with everything that the command line and the environment say about this run.
 #[derive(Debug)]
@@ -80,6 +81,9 @@ pub(crate) struct Leftover(Option<Arc<CheckpointStore>>);
 impl Leftover {
     pub(crate) async fn remove(self) {
         let Some(store) = self.0 else { return };
+        if let Err(error) = seam::reach(Point::Leave).await {
+            return notice(&format!("warning: the job is done, but its checkpoints are still there: {error}"));
+        }
         if let Err(error) = store.clear().await {
             // The output is complete. Failing now would only run the job again.
             notice(&format!("warning: the job is done, but its checkpoints are still there: {error}"));
@@ -122,7 +126,7 @@ async fn attempts_in(
         store.clear().await?;
     }
     let mut strategy = RestartStrategy::new(settings.job.restart, store.is_some());
-    let mut run = new_run_id();
+    let mut run = seam::run_id();
     let mut first_checkpoint = 1;
     let mut announced = false;
     // Checkpoints of this process are newer than what it was told to resume from.
@@ -193,6 +197,7 @@ async fn attempts_in(
         ));
         control.enter(JobState::Restarting);
         tokio::select! {
+            biased;
             () = tokio::time::sleep(delay) => {}
             mode = stop_requested(&mut control.stop, StopMode::None) => {
                 return if mode == StopMode::Kill { Ok(RunEnd::Killed) } else { Err(error) };
@@ -203,7 +208,10 @@ async fn attempts_in(
 
 async fn look_up(store: Option<&CheckpointStore>, job: &str) -> JobResult<Found> {
     match store {
-        Some(store) => store.search(job).await,
+        Some(store) => {
+            seam::reach(Point::Search).await?;
+            store.search(job).await
+        }
         None => Ok(Found::default()),
     }
 }
@@ -217,13 +225,4 @@ fn check_parallelism(settings: &RunSettings) -> JobResult<()> {
             settings.max_parallelism
         ))),
     }
-}
-
-/// An id that no other run has.
-fn new_run_id() -> String {
-    use std::hash::{BuildHasher, Hasher};
-    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
-    hasher.write_u32(std::process::id());
-    hasher.write_i64(crate::task::now_micros());
-    format!("{:016x}", hasher.finish())
 }

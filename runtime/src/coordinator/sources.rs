@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::layout::Dealt;
@@ -15,6 +14,7 @@ use crate::chain::SPLITS;
 use crate::checkpoint::{Part, StateEntry};
 use crate::error::{JobError, JobResult};
 use crate::progress::Board;
+use crate::seam::{self, Point};
 use crate::source::{Call, EnumeratorAction, ErasedEnumerator, Reaction, SourceContext};
 use crate::task::{TaskId, TaskMessage};
 
@@ -166,7 +166,7 @@ impl Sources {
         let Some(source) = &mut self.chains[chain] else { return Ok(()) };
         let name = source.name.clone();
         let in_source = |error: JobError| error.context(format_args!("source {name}"));
-        let reaction = tokio::task::block_in_place(|| act(source.enumerator.as_mut())).map_err(in_source)?;
+        let reaction = seam::in_place(|| act(source.enumerator.as_mut())).map_err(in_source)?;
         // A hold comes before what is decided, and its end behind that: no reader has a moment in which it seems to have nothing
         // to wait for. Consumers would leave it out, and what it reads next would be late.
         let hold = source.enumerator.holds_watermark();
@@ -232,13 +232,9 @@ fn send(mailboxes: &Mailboxes, chain: usize, subtask: u32, message: TaskMessage)
 /// the coordinator nor the end of the process waiting.
 async fn work(chain: usize, name: Arc<str>, call: Call<Box<dyn Any + Send>>) -> (usize, Found) {
     tokio::time::sleep(call.after).await;
-    let (sender, receiver) = oneshot::channel();
-    let started = std::thread::Builder::new().name(format!("find {name}")).spawn(move || {
-        let _ = sender.send((call.work)());
-    });
-    let found = match started {
-        Ok(_) => receiver.await.unwrap_or_else(|_| Err(JobError::transient("looking for splits panicked"))),
-        Err(error) => Err(JobError::io("cannot start the thread that looks for splits", &error)),
+    let found = match seam::reach(Point::Discover).await {
+        Ok(()) => seam::own_thread(format!("find {name}"), call.work).await,
+        Err(error) => Err(error),
     };
     (chain, found)
 }

@@ -22,6 +22,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use super::lease::{self, GivenUp, Lease};
 use crate::checkpoint::{DataFile, MANIFEST, Manifest, ManifestError, StateEntry, encode_entries, folder_of, number_of};
 use crate::error::{JobError, JobResult};
+use crate::seam::{self, Point};
 use crate::storage::{create, create_durably, retried, root_cause};
 
 /// A data file that has grown so large is followed by another.
@@ -79,6 +80,11 @@ pub(crate) struct CheckpointStore {
 impl CheckpointStore {
     /// Opens a directory, makes it where it is missing, and locks it.
     pub(crate) async fn open(directory: &str) -> JobResult<Self> {
+        #[cfg(feature = "sim")]
+        if let Some(store) = seam::store() {
+            let lease = Some(Lease::take(store.clone(), directory.to_owned(), false).await?);
+            return Ok(CheckpointStore { lease, ..CheckpointStore::reader(store, PathBuf::from(directory)) });
+        }
         let path = directory.strip_prefix("file://").unwrap_or(directory);
         if let Some((scheme, _)) = path.split_once("://") {
             return Err(JobError::new(format!("checkpoints cannot go to `{scheme}://` yet, only to a local directory")));
@@ -210,7 +216,10 @@ impl CheckpointStore {
         let mut result = self.write_files(manifest, entries).await;
         if result.is_ok() {
             // Behind the manifest: see the module `lease`.
-            result = self.still_held().await;
+            result = match seam::reach(Point::Written).await {
+                Ok(()) => self.still_held().await,
+                failed => failed,
+            };
         }
         if result.is_err() && self.still_held().await.is_ok() {
             // If it fails, too, the next retention does it.
@@ -236,6 +245,7 @@ impl CheckpointStore {
         for written in futures_util::future::join_all(writes).await {
             written?;
         }
+        seam::reach(Point::Manifest).await?;
         let path = format!("{folder}/{MANIFEST}");
         let alone = self.lease.as_ref().is_none_or(Lease::locked);
         create(&*self.store, &StorePath::from(path.as_str()), manifest.to_bytes(), alone).await.map_err(|error| {

@@ -2,7 +2,7 @@
 
 use super::{Definition, Metrics, Sample, Share};
 use crate::progress::JobNumbers;
-use crate::task::now_micros;
+use crate::seam::now_micros;
 
 macro_rules! definitions {
     ($($id:ident $counter:ident $name:literal $help:literal;)*) => {$(

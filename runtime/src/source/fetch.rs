@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use super::{ReaderStatus, SourceOutput, SourceReader, Split};
 use crate::error::{JobError, JobResult};
-use crate::task::now_micros;
+use crate::seam::now_micros;
 
 /// Chunks that wait between threads and task.
 const QUEUE: usize = 2;

@@ -1,7 +1,7 @@
 //! The loop of a task.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -11,10 +11,11 @@ use super::status::{PublishClock, StatusSnapshot, TaskStatus};
 use super::times::{Doing, waiting};
 use crate::chain::{Chain, ChainReport};
 use crate::checkpoint::StateEntry;
-use crate::coordinator::{entries_of, panic_message, take_staged};
+use crate::coordinator::{entries_of, take_staged};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{Element, Gate, GateEvent, Outbox, OutboxHandle};
 use crate::operator::{RestoredState, SnapshotBuilder};
+use crate::seam::{self, Instant, Point, now_micros};
 use crate::source::ReaderStatus;
 use crate::time::Watermark;
 
@@ -350,9 +351,11 @@ impl Task {
         if !progress.ended {
             self.outbox.put_all(|| Element::Barrier(checkpoint));
         }
+        seam::reach(Point::Barrier).await?;
         let mut snapshot = SnapshotBuilder::new(checkpoint);
         let chain = &mut self.chain;
-        tokio::task::block_in_place(|| chain.snapshot(&mut snapshot))?;
+        seam::in_place(|| chain.snapshot(&mut snapshot))?;
+        seam::reach(Point::Snapshot).await?;
         // What was sent before the last checkpoint is counted when the job has ended.
         self.publish(progress);
         let (id, reports, finished, watermark) = (self.id, self.reports.clone(), progress.ended, progress.watermark);
@@ -362,7 +365,12 @@ impl Task {
             if let Some(before) = before {
                 let _ = before.await;
             }
-            let report = match encode(snapshot, id.subtask).await {
+            let encoded = encode(snapshot, id.subtask).await;
+            // As a message that is lost: the checkpoint is given up in its time.
+            if seam::reach(Point::Acknowledge).await.is_err() {
+                return;
+            }
+            let report = match encoded {
                 Ok(entries) => TaskReport::Ack(Ack { checkpoint, finished, watermark, entries }),
                 Err((reason, staged)) => TaskReport::Decline(Decline { checkpoint, reason, staged }),
             };
@@ -398,18 +406,18 @@ impl Task {
 async fn encode(snapshot: SnapshotBuilder, subtask: u32) -> Result<Vec<StateEntry>, (String, Vec<StateEntry>)> {
     let mut operators = snapshot.into_operators();
     let staged = take_staged(&mut operators, subtask);
-    match tokio::task::spawn_blocking(move || entries_of(operators, subtask)).await {
+    match seam::blocking(move || entries_of(operators, subtask)).await {
         Ok(mut entries) => {
             entries.extend(staged);
             Ok(entries)
         }
-        Err(error) => Err((format!("encoding its state panicked: {}", panic_message(error)), staged)),
+        Err(reason) => Err((format!("encoding its state panicked: {reason}"), staged)),
     }
 }
 
 async fn until(at: Option<Instant>) {
     match at {
-        Some(at) => tokio::time::sleep_until(at.into()).await,
+        Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
 }
@@ -422,10 +430,4 @@ async fn until_micros(at: Option<i64>) {
         }
         None => std::future::pending().await,
     }
-}
-
-/// The clock, in microseconds since the epoch.
-pub(crate) fn now_micros() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

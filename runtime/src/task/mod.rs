@@ -8,7 +8,7 @@ mod message;
 mod status;
 mod times;
 
-pub(crate) use driver::{Task, TaskFailure, now_micros};
+pub(crate) use driver::{Task, TaskFailure};
 pub(crate) use message::{Ack, Decline, TaskId, TaskMessage, TaskReport};
 pub(crate) use status::{StatusSnapshot, TaskStatus};
 pub(crate) use times::Spent;

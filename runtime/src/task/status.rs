@@ -1,10 +1,11 @@
 //! What a task shows of itself while it runs.
 
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::times::TaskTimes;
 use crate::chain::ChainReport;
+use crate::seam::Instant;
 
 /// How often a task publishes.
 const INTERVAL: Duration = Duration::from_millis(100);

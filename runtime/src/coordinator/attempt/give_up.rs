@@ -1,6 +1,6 @@
 //! Giving a checkpoint up: everybody hears of it, nothing of it is left, and what its sinks have staged goes into the next.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Attempt, Writing};
 use crate::coordinator::checkpointing::Purpose;
@@ -8,6 +8,7 @@ use crate::coordinator::control::CheckpointReply;
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::graph::text::duration_text;
 use crate::notice::notice;
+use crate::seam::Instant;
 use crate::task::{Decline, TaskId, TaskMessage};
 
 /// Behind a checkpoint that was given up the next one waits at least so long, or for the interval if that is shorter.

@@ -265,7 +265,7 @@ impl CommitQueue {
 }
 
 async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> JobResult<T> {
-    tokio::task::spawn_blocking(act).await.map_err(|error| JobError::transient(format!("a committer panicked: {error}")))
+    crate::seam::blocking(act).await.map_err(|reason| JobError::transient(format!("a committer panicked: {reason}")))
 }
 
 /// `sink/delays/file` as `sink delays`.

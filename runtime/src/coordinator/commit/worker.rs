@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use super::{SinkStatus, blocking};
 use crate::error::{JobError, JobResult};
 use crate::notice::notice;
+use crate::seam::{self, Point};
 use crate::sink::{CommitOutcome, CommitRequest, Committer, GlobalCommitter, RetryPolicy, SinkStart, Staged};
 
 /// What is left to commit, by checkpoint. Shared with the coordinator, which writes it into every checkpoint.
@@ -147,12 +148,18 @@ pub(super) async fn commit_all(
             return (workers, Ok(()));
         }
         let Some((checkpoint, requests)) = waiting.first() else { return (workers, Ok(())) };
+        if let Err(error) = seam::reach(Point::Commit).await {
+            return (workers, Err(error));
+        }
         let (back, outcome) = match round(workers, checkpoint, requests, &waiting, &status, &label).await {
             Ok(done) => done,
             // Both are gone with the panic; the attempt is over.
             Err(error) => return (Workers::new(None, None), Err(error)),
         };
         workers = back;
+        if let Err(error) = seam::reach(Point::Committed).await {
+            return (workers, Err(error));
+        }
         let (retry, reason, policy) = match outcome {
             Ok(None) => continue,
             Ok(Some(again)) => again,
@@ -167,6 +174,7 @@ pub(super) async fn commit_all(
             notice(&format!("{label}: checkpoint {checkpoint} cannot be committed yet and is tried again: {reason}"));
         }
         tokio::select! {
+            biased;
             () = tokio::time::sleep(policy.delay(retry)) => {}
             _ = cancel.wait_for(|&cancelled| cancelled) => return (workers, Ok(())),
         }

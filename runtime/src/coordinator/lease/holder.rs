@@ -37,7 +37,7 @@ static OWN: LazyLock<Holder> = LazyLock::new(|| {
 impl Holder {
     /// This process.
     pub(super) fn own() -> Self {
-        Holder { since: crate::task::now_micros(), ..OWN.clone() }
+        Holder { since: crate::seam::now_micros(), ..OWN.clone() }
     }
 
     pub(super) fn is_own(&self) -> bool {

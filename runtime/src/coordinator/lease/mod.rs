@@ -22,7 +22,7 @@ pub(crate) use record::GivenUp;
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutPayload};
@@ -31,6 +31,7 @@ use tokio::sync::watch;
 use crate::checkpoint::{MANIFEST, folder_of};
 use crate::error::{JobError, JobResult};
 use crate::notice::notice;
+use crate::seam::Instant;
 use crate::storage::{create, retried, root_cause};
 use holder::Holder;
 use record::Record;

@@ -9,8 +9,8 @@ use super::engine::{Shared, drive};
 use super::{BatchSender, BatchSettings, Entry};
 use crate::error::{JobError, JobResult};
 use crate::formats::Encoder;
+use crate::seam::now_micros;
 use crate::sink::{SinkContext, SinkWriter, WriterMetrics};
-use crate::task::now_micros;
 
 /// Rows are handed over when so many bytes are there, also within a batch of the task.
 const BLOCK: usize = 64 * 1024;

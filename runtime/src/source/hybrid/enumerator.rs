@@ -13,11 +13,11 @@ use super::summary::Summary;
 use super::switch::{StageEnd, Switch, decoded, encoded, put_time, time};
 use crate::bytes::{Reader, put_bytes, put_str, put_u32};
 use crate::error::{JobError, JobResult};
+use crate::seam::now_micros;
 use crate::source::{
     Call, EnumeratorAction, EnumeratorContext, ErasedEnumerator, Reaction, SourceContext, Split, SplitEnumerator,
 };
 use crate::state::State;
-use crate::task::now_micros;
 use crate::value::Timestamp;
 
 /// The layout of a snapshot.
