@@ -29,6 +29,7 @@ cases! {
     hybrid
     joins
     late_rows
+    lookups
     nested_records
     physical
     ranking

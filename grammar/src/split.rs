@@ -43,6 +43,7 @@ const CLAUSE_WORDS: &[&str] = &[
     "matches",
     "between",
     "cache",
+    "unordered",
     "keep",
     "within",
 ];

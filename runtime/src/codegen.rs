@@ -6,6 +6,7 @@ pub use crate::aggregates::{Accumulator, Retract};
 pub use crate::chain::{Chain, ChainBuilder, SourceConfig};
 pub use crate::error::{JobError, JobResult};
 pub use crate::graph::{ErrorPolicy, Frame, JoinKind, Side};
+pub use crate::lookup;
 pub use crate::operator::*;
 pub use crate::operators::*;
 pub use crate::options::Options;

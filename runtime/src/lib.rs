@@ -36,6 +36,8 @@ mod help;
 #[cfg(feature = "engine")]
 pub mod job;
 #[cfg(feature = "engine")]
+pub mod lookup;
+#[cfg(feature = "engine")]
 pub mod metrics;
 #[cfg(feature = "engine")]
 mod notice;

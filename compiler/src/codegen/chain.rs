@@ -50,6 +50,8 @@ pub(super) fn render<'a>(cx: &'a Context<'a>, execution: &'a ExecutionGraph, cha
             "IntervalJoin",
             "WindowJoin",
             "TemporalJoin",
+            "LookupInMemory",
+            "LookupByKey",
         ]),
         statements: TokenStream::new(),
         items: TokenStream::new(),
@@ -119,7 +121,8 @@ impl<'a> Builder<'a> {
         };
         let stage = Stage::new(cx, id, late);
         let input = stage.input.rust(cx);
-        let right = stage.right.map(|right| right.rust(cx));
+        let looks_up = matches!(&vertex.operation, Operation::Join(join) if join.lookup().is_some());
+        let right = stage.right.filter(|_| !looks_up).map(|right| right.rust(cx));
         let variable = match stage.render(&mut self.types) {
             Some(template) => {
                 self.items.extend(template.items);

@@ -84,6 +84,7 @@ fn features(job: &JobGraph) -> BTreeSet<&'static str> {
                 names.insert(source.connector.as_str());
                 names.extend(source.stages.iter().map(|stage| stage.connector.as_str()));
             }
+            Operation::Join(join) => names.extend(join.lookup().map(|lookup| lookup.connector.as_str())),
             Operation::Sink(sink) => drop(names.insert(sink.connector.as_str())),
             _ => {}
         }

@@ -51,6 +51,7 @@ pub struct Items<'a> {
     pub enums: Vec<Entry<'a, ast::Enum>>,
     pub functions: Vec<Entry<'a, ast::Function>>,
     pub sources: Vec<Entry<'a, ast::Source>>,
+    pub lookups: Vec<Entry<'a, ast::Lookup>>,
     pub streams: Vec<Entry<'a, ast::Stream>>,
     pub sinks: Vec<Entry<'a, ast::Sink>>,
     pub late: Vec<Late<'a>>,
@@ -104,6 +105,8 @@ fn collect_item<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, item: &'a ast::I
                 items.define(seen, name, owner, diags);
             }
         }
+        // They share their names with streams: both are joined.
+        ItemKind::Lookup(node) if seen.first("stream", &node.name, diags) => items.lookups.push(Entry { item, node }),
         ItemKind::Stream(node) => {
             let owner = Owner::Stream(items.streams.len());
             if seen.first("stream", &node.name, diags) {

@@ -1,8 +1,9 @@
 //! What is known of the rows between two operators while pipelines are lowered.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use millstream_runtime::graph::{Changelog, Field, Port, Schema, StreamType, Ty};
+use millstream_runtime::graph::{Changelog, Field, Lookup, Port, Schema, StreamType, Ty};
 
 use super::program::NodeId;
 use crate::source::Span;
@@ -32,6 +33,8 @@ pub struct Flow {
     pub at_end: bool,
     /// Where `f(..) over (..)` stands in the select that comes next, and the column that holds its value.
     pub analytic: Vec<(Span, String, Ty)>,
+    /// These are no rows that come: they are looked up.
+    pub lookup: Option<Rc<Lookup>>,
 }
 
 /// A name for the columns of one side of a join.
@@ -76,6 +79,7 @@ impl Flow {
             time_dropped: false,
             at_end: false,
             analytic: Vec::new(),
+            lookup: None,
         }
     }
 

@@ -12,7 +12,7 @@ use super::errors::{joins, names};
 use super::flow::{Alias, Flow};
 use super::program::{Node, NodeId, Program};
 use super::resolve::order::order;
-use super::{connectors, definitions, growth, replay, settings, stages, travel, usage};
+use super::{connectors, definitions, growth, lookups, replay, settings, stages, travel, usage};
 use crate::diagnostics::Diagnostics;
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::ast::{self, Name, Pipeline, StageKind};
@@ -36,6 +36,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
         nodes: Vec::new(),
         spans: Vec::new(),
         flows: HashMap::new(),
+        lookups: HashMap::new(),
         uids: HashMap::new(),
         ttl: None,
         ordinals: HashMap::new(),
@@ -46,6 +47,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
     let functions = definitions::functions(&mut lowering.cx);
     let settings = settings::lower(&mut lowering.cx);
     lowering.ttl = settings.ttl;
+    lowering.lookups = lookups::lower(&mut lowering.cx);
     lowering.streams();
     if !lowering.cx.diags.has_errors() && lowering.cx.items.broken.is_empty() {
         usage::report(&mut lowering.cx);
@@ -66,6 +68,8 @@ pub struct Lowering<'a> {
     /// Where each node stands in the text.
     spans: Vec<Span>,
     flows: HashMap<&'a str, Flow>,
+    /// What lookups stand for behind `join`.
+    lookups: HashMap<&'a str, Flow>,
     /// Where each uid was given, to keep them apart.
     uids: HashMap<String, Span>,
     /// The job's `ttl`.
@@ -214,6 +218,10 @@ impl<'a> Lowering<'a> {
         if let Some(flow) = self.flows.get(name.text.as_str()) {
             return flow.clone();
         }
+        if self.lookups.contains_key(name.text.as_str()) {
+            self.cx.report(joins::lookup_is_no_stream(name));
+            return Flow::broken(&name.text);
+        }
         // One that takes part in a circle is known, and reported already.
         let items = &self.cx.items;
         let known = items.stream_names.contains_key(name.text.as_str()) || items.broken.contains(name.text.as_str());
@@ -223,6 +231,11 @@ impl<'a> Lowering<'a> {
             self.cx.report(diagnostic);
         }
         Flow::broken(&name.text)
+    }
+
+    /// The rows of the lookup of this name, to be joined.
+    pub fn lookup(&self, name: &Name) -> Option<Flow> {
+        self.lookups.get(name.text.as_str()).cloned()
     }
 
     /// Defines the stream of `late into x` or `on error into x`.

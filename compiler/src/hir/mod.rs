@@ -12,6 +12,7 @@ pub mod dump;
 pub mod errors;
 mod flow;
 mod growth;
+mod lookups;
 mod lower;
 pub mod program;
 mod replay;

@@ -49,7 +49,7 @@ fn gathers(operation: &Operation) -> Option<&'static str> {
         Operation::Over(_) => Some("over (..)"),
         // The sides of the others are brought into one form first.
         Operation::Combine(_) => Some("distinct"),
-        Operation::Join(join) => Some(join.kind.words()),
+        Operation::Join(join) if join.lookup().is_none() => Some(join.kind.words()),
         _ => None,
     }
 }

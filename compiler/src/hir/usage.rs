@@ -19,7 +19,8 @@ pub fn report(cx: &mut Context<'_>) {
     let sources = items.sources.iter().map(|entry| ("source", &entry.node.name));
     let streams = items.streams.iter().map(|entry| ("stream", &entry.node.name));
     let late = items.late.iter().map(|late| ("stream", late.name));
-    let all = sources.chain(streams).chain(late);
+    let lookups = items.lookups.iter().map(|entry| ("lookup", &entry.node.name));
+    let all = sources.chain(streams).chain(late).chain(lookups);
     let unused = all.filter(|(_, name)| cx.is_main(name.span) && !reached.contains(name.text.as_str()));
     let mut found: Vec<Diagnostic> = unused.map(|(what, name)| names::unused_stream(what, name)).collect();
     let params = items.params.iter().map(|entry| &entry.node.name);

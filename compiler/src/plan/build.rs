@@ -200,6 +200,7 @@ fn hint_exchange(operation: &Operation) -> Option<Exchange> {
 /// The keys by which an operator needs the rows of an input, where it does. Empty: all rows in one place.
 fn required_keys(operation: &Operation, input: usize) -> Option<Vec<Expr>> {
     match operation {
+        Operation::Join(join) if join.lookup().is_some() => None,
         Operation::Join(join) => {
             let side = |key: &JoinKey| if input == 0 { key.left.clone() } else { key.right.clone() };
             Some(join.keys.iter().map(side).collect())

@@ -95,6 +95,7 @@ fn rules(word: &str) -> Option<(Rule, Rule)> {
         "enum" => (Rule::enum_item, Rule::enum_head),
         "fn" => (Rule::fn_item, Rule::fn_head),
         "source" => (Rule::source_item, Rule::source_head),
+        "lookup" => (Rule::lookup_item, Rule::lookup_head),
         "stream" => (Rule::stream_item, Rule::stream_head),
         "sink" => (Rule::sink_item, Rule::sink_head),
         _ => return None,

@@ -77,6 +77,10 @@ impl<T, I: Inputs<T>, S: Stage<T>> Chain for InputChain<T, I, S> {
         self.stage.poll_flush(context)
     }
 
+    fn poll_background(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
+        self.stage.poll_background(context)
+    }
+
     fn finish(&mut self) -> JobResult<()> {
         self.stage.finish()
     }

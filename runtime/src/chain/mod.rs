@@ -42,6 +42,8 @@ pub trait Chain: Send {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>>;
     /// Whether rows that go out in the background are out.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>>;
+    /// Work of the operators beside the rows. Ready: something has come of it.
+    fn poll_background(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>>;
     /// The inputs have ended.
     fn finish(&mut self) -> JobResult<()>;
     /// Takes the state of all operators. May block.

@@ -11,7 +11,7 @@ use super::{Chain, ChainReport, SourceTask};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{Batch, Element, OutboxHandle};
 use crate::graph::ErrorPolicy;
-use crate::operator::{ErrorRow, ErrorStage, RestoredState, SnapshotBuilder, Stage, both};
+use crate::operator::{ErrorRow, ErrorStage, RestoredState, SnapshotBuilder, Stage, any, both};
 use crate::seam::now_micros;
 use crate::source::{ReaderStatus, SourceOutput, SourceReader, Split};
 use crate::time::Watermark;
@@ -381,6 +381,11 @@ where
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
         let errors = self.feed.errors.as_mut().map_or(Poll::Ready(Ok(())), |errors| errors.poll_flush(context));
         both(errors, self.feed.next.poll_flush(context))
+    }
+
+    fn poll_background(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
+        let errors = self.feed.errors.as_mut().map_or(Poll::Pending, |errors| errors.poll_background(context));
+        any(errors, self.feed.next.poll_background(context))
     }
 
     fn finish(&mut self) -> JobResult<()> {

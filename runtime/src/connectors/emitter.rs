@@ -153,7 +153,7 @@ fn undecoded(split: &impl RecordSplit, position: u64, record: &[u8], error: &Fie
 
 /// `data/a.csv line 3, byte 45: field \`id\`: \`2iii\` is no int64; the line: 2iii,x`
 #[cold]
-fn explain(split: &impl RecordSplit, position: u64, record: &[u8], error: &FieldError) -> String {
+pub(crate) fn explain(split: &impl RecordSplit, position: u64, record: &[u8], error: &FieldError) -> String {
     let line = split.line_at(position).map_or_else(String::new, |line| format!(" line {line},"));
     let text = String::from_utf8_lossy(record);
     let shown: String = text.chars().take(SHOWN).collect();

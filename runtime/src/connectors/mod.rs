@@ -19,6 +19,7 @@ pub struct ConnectorSpec {
     /// that use them compile.
     pub feature: Option<&'static str>,
     pub source: Option<SourceSpec>,
+    pub lookup: Option<LookupSpec>,
     pub sink: Option<SinkSpec>,
 }
 
@@ -36,6 +37,17 @@ pub struct SourceSpec {
     pub bounded: fn(&[&str]) -> bool,
     /// The columns that it has, where they are fixed (the generator); None: the record's.
     pub columns: Option<fn(&[(&str, &str)]) -> Option<crate::graph::Schema>>,
+}
+
+/// The connector as an external table that is read by key.
+#[derive(Clone, Copy, Debug)]
+pub struct LookupSpec {
+    /// Generic over the row, and over the format where it takes one. Implements `lookup::WholeTable`, or `lookup::KeyedTable`.
+    pub rust: &'static str,
+    pub options: &'static [OptionSpec],
+    pub formats: &'static [&'static str],
+    /// Whether it is asked key by key; else it is loaded as a whole.
+    pub by_key: bool,
 }
 
 /// The sink side of a connector.

@@ -1,7 +1,8 @@
 //! What a join does: which rows go together, what bounds it in time, and which rows come out.
 
 use super::expr::{Expr, WindowBound};
-use super::operation::{Emit, Window};
+use super::operation::{ConnectorOption, Emit, Window};
+use super::ty::Schema;
 
 /// `left join payments as p on id == p.order_id and amount > p.fee within 10m`
 #[derive(Clone, Debug, PartialEq)]
@@ -22,15 +23,23 @@ impl JoinOperation {
     /// The event times of both sides, where the join looks at them.
     pub fn times(&self) -> Option<&JoinTimes> {
         match &self.how {
-            JoinHow::Unbounded => None,
+            JoinHow::Unbounded | JoinHow::Lookup(_) => None,
             JoinHow::Within { times, .. } | JoinHow::Over { times, .. } | JoinHow::AsOf { times } => Some(times),
+        }
+    }
+
+    /// The external table, where rows are looked up in one.
+    pub fn lookup(&self) -> Option<&Lookup> {
+        match &self.how {
+            JoinHow::Lookup(lookup) => Some(lookup),
+            _ => None,
         }
     }
 
     /// The same, to be changed.
     pub fn times_mut(&mut self) -> Option<&mut JoinTimes> {
         match &mut self.how {
-            JoinHow::Unbounded => None,
+            JoinHow::Unbounded | JoinHow::Lookup(_) => None,
             JoinHow::Within { times, .. } | JoinHow::Over { times, .. } | JoinHow::AsOf { times } => Some(times),
         }
     }
@@ -136,6 +145,32 @@ pub enum JoinHow {
     Over { window: Window, times: JoinTimes, allowed_lateness: i64 },
     /// `as of placed_at`: the right row of the key that was the newest at the left row's time.
     AsOf { times: JoinTimes },
+    /// Input 0 alone: its rows are looked up in an external table as they come.
+    Lookup(Box<Lookup>),
+}
+
+/// `lookup rates: Rate from http { .. } key (currency) cache 10m`, as one join asks it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lookup {
+    /// The name of the item.
+    pub name: String,
+    /// See `connectors::find`.
+    pub connector: String,
+    pub options: Vec<ConnectorOption>,
+    pub format: Option<String>,
+    pub format_options: Vec<ConnectorOption>,
+    /// Its rows: the right side of the join.
+    pub schema: Schema,
+    /// The columns that it is asked by, in the order of the join's `keys`.
+    pub key: Vec<String>,
+    /// The left sides of the join's `keys` as texts, where it is asked key by key.
+    pub texts: Vec<Expr>,
+    /// How old an answer (or the whole table) may be, in microseconds.
+    pub cache: Option<i64>,
+    /// How many answers are kept.
+    pub cache_limit: u64,
+    /// Whether rows come out in the order in which they came in.
+    pub ordered: bool,
 }
 
 /// The event times of the rows of both sides.

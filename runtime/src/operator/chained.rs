@@ -5,8 +5,8 @@
 use std::task::{Context, Poll};
 
 use super::errors::{self, ErrorOutput, ErrorsOf, NoErrors};
-use super::fan_out::{both, earliest};
-use super::{Collector, Failure, Operator, OperatorContext, OperatorReport, RestoredState, SnapshotBuilder, Stage};
+use super::fan_out::{any, both, earliest};
+use super::{Backlog, Collector, Failure, Operator, OperatorContext, OperatorReport, RestoredState, SnapshotBuilder, Stage};
 use crate::error::JobError;
 use crate::graph::ErrorPolicy;
 use crate::time::Watermark;
@@ -50,6 +50,44 @@ impl<O, N, E> Chained<O, N, E> {
         let output =
             Output { next: &mut self.next, counters: &mut self.counters, context: &self.context, errors: &mut self.errors };
         (&mut self.operator, output)
+    }
+}
+
+impl<O, N, E> Chained<O, N, E> {
+    /// Takes what has come of the operator's background work. Says whether anything has.
+    fn work<In>(&mut self, context: &mut Context<'_>) -> Result<bool, JobError>
+    where
+        O: Operator<In>,
+        N: Stage<O::Out>,
+        E: ErrorsOf<In>,
+    {
+        let mut any = false;
+        loop {
+            let (operator, mut output) = self.output();
+            match operator.poll_background(context, &mut output) {
+                Poll::Pending => return Ok(any),
+                Poll::Ready(Ok(None)) => {}
+                Poll::Ready(Ok(Some(watermark))) => self.send_on::<In>(watermark)?,
+                Poll::Ready(Err(failure)) => output.settle(failure, None)?,
+            }
+            any = true;
+        }
+    }
+
+    /// A watermark that the operator has let through.
+    fn send_on<In>(&mut self, watermark: Watermark) -> Result<(), JobError>
+    where
+        O: Operator<In>,
+        N: Stage<O::Out>,
+        E: ErrorsOf<In>,
+    {
+        if let Some(late) = self.operator.late_mut() {
+            late.watermark(watermark)?;
+        }
+        if let Some(errors) = self.errors.stage_mut() {
+            errors.watermark(watermark)?;
+        }
+        self.next.watermark(watermark)
     }
 }
 
@@ -97,15 +135,36 @@ where
     }
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        self.work::<In>(context)?;
+        if self.operator.backlog() == Backlog::Full {
+            return Poll::Pending;
+        }
         let late = self.operator.late_mut().map_or(Poll::Ready(Ok(())), |late| late.poll_ready(context));
         let errors = self.errors.stage_mut().map_or(Poll::Ready(Ok(())), |errors| errors.poll_ready(context));
         both(both(late, errors), self.next.poll_ready(context))
     }
 
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        if self.work::<In>(context)? {
+            Stage::<In>::flush(self)?;
+        }
+        if self.operator.backlog() != Backlog::Nothing {
+            return Poll::Pending;
+        }
         let late = self.operator.late_mut().map_or(Poll::Ready(Ok(())), |late| late.poll_flush(context));
         let errors = self.errors.stage_mut().map_or(Poll::Ready(Ok(())), |errors| errors.poll_flush(context));
         both(both(late, errors), self.next.poll_flush(context))
+    }
+
+    fn poll_background(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        let own = match self.work::<In>(context) {
+            Ok(true) => Poll::Ready(self.next.end_of_batch()),
+            Ok(false) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error)),
+        };
+        let late = self.operator.late_mut().map_or(Poll::Pending, |late| late.poll_background(context));
+        let errors = self.errors.stage_mut().map_or(Poll::Pending, |errors| errors.poll_background(context));
+        any(any(own, late), any(errors, self.next.poll_background(context)))
     }
 
     fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError> {
@@ -117,14 +176,7 @@ where
                 Some(watermark)
             }
         };
-        let Some(onward) = onward else { return Ok(()) };
-        if let Some(late) = self.operator.late_mut() {
-            late.watermark(onward)?;
-        }
-        if let Some(errors) = self.errors.stage_mut() {
-            errors.watermark(onward)?;
-        }
-        self.next.watermark(onward)
+        onward.map_or(Ok(()), |onward| self.send_on::<In>(onward))
     }
 
     fn processing_time(&mut self, now: i64) -> Result<(), JobError> {

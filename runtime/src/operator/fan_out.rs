@@ -45,6 +45,10 @@ impl<T: Clone, A: Stage<T>, B: Stage<T>> Stage<T> for FanOut<A, B> {
         both(self.first.poll_flush(context), self.second.poll_flush(context))
     }
 
+    fn poll_background(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        any(self.first.poll_background(context), self.second.poll_background(context))
+    }
+
     fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError> {
         self.first.watermark(watermark)?;
         self.second.watermark(watermark)
@@ -96,6 +100,15 @@ pub(crate) fn both(a: Poll<Result<(), JobError>>, b: Poll<Result<(), JobError>>)
         (Poll::Ready(Err(error)), _) | (_, Poll::Ready(Err(error))) => Poll::Ready(Err(error)),
         (Poll::Ready(Ok(())), Poll::Ready(Ok(()))) => Poll::Ready(Ok(())),
         _ => Poll::Pending,
+    }
+}
+
+/// Ready when one is, failed when one is. Both are asked: each wakes the task by itself.
+pub(crate) fn any(a: Poll<Result<(), JobError>>, b: Poll<Result<(), JobError>>) -> Poll<Result<(), JobError>> {
+    match (a, b) {
+        (Poll::Ready(Err(error)), _) | (_, Poll::Ready(Err(error))) => Poll::Ready(Err(error)),
+        (Poll::Pending, Poll::Pending) => Poll::Pending,
+        _ => Poll::Ready(Ok(())),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The trait of operators.
 
+use std::task::{Context, Poll};
+
 use super::{Collector, Failure, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage};
 use crate::error::JobError;
 use crate::time::Watermark;
@@ -41,6 +43,21 @@ pub trait Operator<In>: Send {
         None
     }
 
+    /// Work beside the rows, such as answers of a lookup. Ready: something has come of it, the watermark goes on behind the rows
+    /// emitted here, and it is asked again. Pending: it wakes the task.
+    fn poll_background(
+        &mut self,
+        context: &mut Context<'_>,
+        out: &mut impl Collector<Self::Out>,
+    ) -> Poll<Result<Option<Watermark>, Failure>> {
+        Poll::Pending
+    }
+
+    /// What it waits for in the background. Before a snapshot and before `finish` the engine waits until that is nothing.
+    fn backlog(&self) -> Backlog {
+        Backlog::Nothing
+    }
+
     /// The input has ended; `Watermark::MAX` came before. Leaves the state empty, so that a second end after a restore adds nothing.
     fn finish(&mut self, out: &mut impl Collector<Self::Out>) -> Result<(), Failure> {
         Ok(())
@@ -68,4 +85,15 @@ pub trait Operator<In>: Send {
 
     /// Adds the operator's own counters: late rows and the like.
     fn report(&self, report: &mut OperatorReport) {}
+}
+
+/// What an operator waits for in the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backlog {
+    /// Every row that came in has been seen to.
+    Nothing,
+    /// Some rows wait; more may come.
+    Some,
+    /// No more rows until some are out.
+    Full,
 }

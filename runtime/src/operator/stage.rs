@@ -38,6 +38,11 @@ pub trait Stage<T>: Send {
         Poll::Ready(Ok(()))
     }
 
+    /// Work of the operators beside the rows. Ready: something has come of it. Pending: it wakes the task.
+    fn poll_background(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        Poll::Pending
+    }
+
     /// No later row is older than this.
     fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError>;
 

@@ -3,7 +3,7 @@
 use crate::record::Key;
 use crate::state::State;
 use crate::time::WindowBounds;
-use crate::value::{EvalError, Timestamp};
+use crate::value::{EvalError, Str, Timestamp};
 
 /// The keys, condition and output rows of one `join`.
 #[allow(unused_variables)]
@@ -41,6 +41,11 @@ pub trait Joining: Send {
     /// What must hold of two rows besides equal keys.
     fn matches(&self, left: &Self::Left, right: &Self::Right) -> Result<bool, EvalError> {
         Ok(true)
+    }
+
+    /// The columns of the key of a left row as texts, in the order of the `key` of a `lookup`. Only for tables that are asked by key.
+    fn key_texts(&self, left: &Self::Left) -> Result<Vec<Str>, EvalError> {
+        Err(EvalError::new("this join asks nobody"))
     }
 
     /// A pair as an output row; None: this join gives no pairs. Without a window `window` is `WindowBounds::ALL`.

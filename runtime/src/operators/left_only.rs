@@ -59,6 +59,10 @@ impl<L, R, N: Stage<L>> Stage<Either<L, R>> for LeftOnly<N> {
         self.0.poll_flush(context)
     }
 
+    fn poll_background(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        self.0.poll_background(context)
+    }
+
     fn finish(&mut self) -> Result<(), JobError> {
         self.0.finish()
     }

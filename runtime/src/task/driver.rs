@@ -1,6 +1,7 @@
 //! The loop of a task.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
@@ -63,6 +64,8 @@ enum Event {
     PublishDue,
     Input(GateEvent),
     Source(JobResult<ReaderStatus>),
+    /// Operators have done something beside the rows.
+    Background(JobResult<()>),
 }
 
 /// What the loop keeps track of.
@@ -105,7 +108,7 @@ impl Task {
         self.status.times.enter(Doing::Busy);
         self.chain.restore(&std::mem::take(&mut self.restored))?;
         if self.finished {
-            self.end(&mut progress)?;
+            self.end(&mut progress).await?;
         } else if self.watermark > i64::MIN {
             if let Some(gate) = &mut self.gate {
                 gate.restore_watermark(self.watermark);
@@ -116,7 +119,7 @@ impl Task {
         loop {
             self.send(&mut progress).await?;
             let event = waiting(&status.times, Doing::Idle, self.next_event(&progress)).await;
-            let input = matches!(event, Event::Input(_) | Event::Source(_));
+            let input = matches!(event, Event::Input(_) | Event::Source(_) | Event::Background(_));
             match event {
                 Event::Cancelled => return Err(TaskFailure::Cancelled),
                 Event::Message(None) => return Ok(()),
@@ -128,7 +131,8 @@ impl Task {
                 Event::ClockDue => self.chain.processing_time(now_micros())?,
                 Event::PublishDue => self.publish(&mut progress),
                 Event::Input(event) => self.input(event, &mut progress).await?,
-                Event::Source(status) => self.source_status(status?, &mut progress)?,
+                Event::Source(status) => self.source_status(status?, &mut progress).await?,
+                Event::Background(done) => done?,
             }
             if input {
                 self.after_input(&mut progress);
@@ -168,30 +172,30 @@ impl Task {
         let flush_due = if progress.ended { None } else { progress.flush_at };
         let publish_due = progress.unpublished.then(|| progress.clock.next());
         let reads = !progress.ended && !progress.paused && !progress.waiting_for_split;
-        let gate = self.gate.as_mut();
+        let ended = progress.ended;
+        let mut gate = self.gate.as_mut();
         let chain = &mut self.chain;
-        let input = async {
-            match gate {
-                Some(gate) => Event::Input(gate.next().await),
-                None if reads => {
-                    let mut clock_told = false;
-                    let polled = std::future::poll_fn(|cx| {
-                        if !clock_told {
-                            clock_told = true;
-                            if let Err(error) = chain.processing_time(now_micros()) {
-                                return std::task::Poll::Ready(Err(error));
-                            }
-                        }
-                        match chain.source() {
-                            Some(source) => source.poll(cx),
-                            None => std::task::Poll::Ready(Err(JobError::new("a chain without input is no source"))),
-                        }
-                    });
-                    Event::Source(polled.await)
-                }
-                None => std::future::pending().await,
+        let mut clock_told = false;
+        let input = std::future::poll_fn(|cx| {
+            if !ended && let Poll::Ready(done) = chain.poll_background(cx) {
+                return Poll::Ready(Event::Background(done));
             }
-        };
+            match &mut gate {
+                Some(gate) => gate.poll_next(cx).map(Event::Input),
+                None if reads => {
+                    if !std::mem::replace(&mut clock_told, true)
+                        && let Err(error) = chain.processing_time(now_micros())
+                    {
+                        return Poll::Ready(Event::Source(Err(error)));
+                    }
+                    match chain.source() {
+                        Some(source) => source.poll(cx).map(Event::Source),
+                        None => Poll::Ready(Event::Source(Err(JobError::new("a chain without input is no source")))),
+                    }
+                }
+                None => Poll::Pending,
+            }
+        });
         tokio::select! {
             biased;
             _ = self.cancel.wait_for(|&cancelled| cancelled) => Event::Cancelled,
@@ -242,7 +246,7 @@ impl Task {
                 if self.gate.is_none() && !progress.ended {
                     self.chain.watermark(Watermark::MAX)?;
                     progress.watermark = Watermark::MAX.0;
-                    self.end(progress)?;
+                    self.end(progress).await?;
                 }
             }
             TaskMessage::Complete(checkpoint) => self.chain.checkpoint_complete(checkpoint)?,
@@ -282,18 +286,19 @@ impl Task {
                 }
             }
             GateEvent::Idle => {
-                self.chain.flush()?;
+                // What still waits comes before it: behind it nobody would hear of its watermark.
+                self.settle().await?;
                 self.outbox.put_all(|| Element::Idle);
             }
             GateEvent::Active => self.outbox.put_all(|| Element::Active),
             GateEvent::Barrier(checkpoint) => self.take_checkpoint(checkpoint, progress).await?,
-            GateEvent::End => self.end(progress)?,
+            GateEvent::End => self.end(progress).await?,
             GateEvent::Disconnected => return Err(TaskFailure::Cancelled),
         }
         Ok(())
     }
 
-    fn source_status(&mut self, status: ReaderStatus, progress: &mut Progress) -> JobResult<()> {
+    async fn source_status(&mut self, status: ReaderStatus, progress: &mut Progress) -> Result<(), TaskFailure> {
         if let Some(source) = self.chain.source() {
             progress.watermark = source.watermark().0;
             for event in source.take_events() {
@@ -311,18 +316,19 @@ impl Task {
             ReaderStatus::End => {
                 self.chain.watermark(Watermark::MAX)?;
                 progress.watermark = Watermark::MAX.0;
-                self.end(progress)?;
+                self.end(progress).await?;
             }
         }
         Ok(())
     }
 
     /// The input has ended. `finished`: so it had at the restored checkpoint, and the operators know.
-    fn end(&mut self, progress: &mut Progress) -> JobResult<()> {
+    async fn end(&mut self, progress: &mut Progress) -> Result<(), TaskFailure> {
         if progress.ended {
             return Ok(());
         }
         if !self.finished {
+            self.settle().await?;
             self.chain.processing_time(now_micros())?;
             self.chain.finish()?;
         }
@@ -339,15 +345,9 @@ impl Task {
             return Ok(());
         }
         progress.taken = checkpoint;
-        self.chain.flush()?;
         progress.flush_at = None;
-        let chain = &mut self.chain;
-        // Sinks that send in the background: the checkpoint holds only if everything before it has arrived.
-        tokio::select! {
-            biased;
-            flushed = std::future::poll_fn(|cx| chain.poll_flush(cx)) => flushed?,
-            _ = self.cancel.wait_for(|&cancelled| cancelled) => return Err(TaskFailure::Cancelled),
-        }
+        // The checkpoint holds only if everything before it has arrived.
+        self.settle().await?;
         if !progress.ended {
             self.outbox.put_all(|| Element::Barrier(checkpoint));
         }
@@ -377,6 +377,17 @@ impl Task {
             let _ = reports.send((id, report));
         }));
         Ok(())
+    }
+
+    /// Waits until sinks that send in the background have sent, and lookups have their answers.
+    async fn settle(&mut self) -> Result<(), TaskFailure> {
+        self.chain.flush()?;
+        let chain = &mut self.chain;
+        tokio::select! {
+            biased;
+            flushed = std::future::poll_fn(|cx| chain.poll_flush(cx)) => Ok(flushed?),
+            _ = self.cancel.wait_for(|&cancelled| cancelled) => Err(TaskFailure::Cancelled),
+        }
     }
 
     fn after_input(&mut self, progress: &mut Progress) {

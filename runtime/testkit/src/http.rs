@@ -1,4 +1,4 @@
-//! A small web service for tests of sinks that send rows to one: no more of HTTP than they need.
+//! A small web service for tests of sinks and lookups that talk to one: no more of HTTP than they need.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -51,7 +51,7 @@ fn connection(stream: &TcpStream, reply: &impl Fn(Request) -> Reply) -> Option<(
     }
 }
 
-/// The next request; None: there is none any more, or it has no length.
+/// The next request; None: there is none any more. Without a length it has no body.
 fn request(input: &mut BufReader<&TcpStream>) -> Option<Request> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -60,7 +60,7 @@ fn request(input: &mut BufReader<&TcpStream>) -> Option<Request> {
         }
     }
     let head = head.to_lowercase();
-    let length = head.split("content-length: ").nth(1)?.lines().next()?.trim().parse().ok()?;
+    let length = head.split("content-length: ").nth(1).and_then(|text| text.lines().next()).unwrap_or("0").trim().parse().ok()?;
     let mut body = vec![0; length];
     input.read_exact(&mut body).ok()?;
     Some(Request { head, body: String::from_utf8(body).ok()? })

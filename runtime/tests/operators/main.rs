@@ -9,6 +9,7 @@ mod dedup;
 mod harness;
 mod joins;
 mod law;
+mod lookups;
 mod over;
 mod process;
 mod ranking;

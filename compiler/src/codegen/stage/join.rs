@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use millstream_runtime::graph::{Expr, Field, JoinColumnOf, JoinHow, JoinKind, JoinOperation, Side, WindowBound};
+use millstream_runtime::graph::{Expr, Field, JoinColumnOf, JoinHow, JoinKind, JoinOperation, Lookup, Side, WindowBound};
+use millstream_runtime::{connectors, formats};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -14,6 +15,7 @@ use crate::codegen::expr::{Bindings, Lowering};
 use crate::codegen::keys::{key_part, key_type, key_value};
 use crate::codegen::literal::micros;
 use crate::codegen::names::{Scope, ident};
+use crate::codegen::options;
 use crate::codegen::tokens::unless_used;
 
 impl<'a> Stage<'a> {
@@ -30,6 +32,9 @@ impl<'a> Stage<'a> {
             uses_params |= self.side_methods(join, side, rows, &mut methods);
         }
         methods.extend(can_match(join));
+        if let Some(lookup) = join.lookup().filter(|lookup| !lookup.texts.is_empty()) {
+            uses_params |= self.key_texts(lookup, &mut methods);
+        }
         if let Some(condition) = &join.condition {
             uses_params |= self.matches(join, condition, right, &mut methods);
         }
@@ -52,6 +57,56 @@ impl<'a> Stage<'a> {
             }
         };
         Template { operator: self.join_operator(join, right, value), items }
+    }
+
+    /// What an external table is asked by.
+    fn key_texts(&self, lookup: &'a Lookup, methods: &mut TokenStream) -> bool {
+        let texts = |lowering: &mut Lowering<'a>| {
+            let texts: Vec<TokenStream> = lookup
+                .texts
+                .iter()
+                .map(|text| {
+                    let value = lowering.lower_owned(text).tokens;
+                    // Nobody asks with a null.
+                    if text.ty.is_optional() { quote!((#value).unwrap_or_default()) } else { value }
+                })
+                .collect();
+            quote!(vec![#(#texts),*])
+        };
+        let (method, uses_params) = self.row_method("key_texts", ("Left", self.input.schema), quote!(Vec<Str>), texts);
+        methods.extend(method);
+        uses_params
+    }
+
+    /// The operator that looks rows up.
+    fn looked_up(&self, lookup: &'a Lookup, kind: &TokenStream, joining: &TokenStream) -> TokenStream {
+        let spec = connectors::find(&lookup.connector).and_then(|connector| connector.lookup);
+        // Paths of descriptors are constants of the runtime: they parse.
+        let path = |path: &str| path.parse::<TokenStream>().unwrap_or_default();
+        let rust = path(spec.map_or("millstream::connectors::UnknownLookup", |spec| spec.rust));
+        let row = self.cx.row(&lookup.schema);
+        let format = lookup.format.as_deref();
+        let format_type = format.and_then(formats::find).map(|format| path(format.rust)).map(|format| quote!(, #format));
+        let format = format.map(|format| (format, &lookup.format_options[..]));
+        let (options, _) = options::render(self.cx, &lookup.options, format, &lookup.schema);
+        let name = &lookup.name;
+        let options = match lookup.texts.is_empty() {
+            true => options,
+            false => {
+                let key = &lookup.key;
+                quote!(#options.with_columns("key", &[#(#key),*]))
+            }
+        };
+        let table = quote!(lookup::open(#name, #rust::<#row #format_type>::from_options(&#options))?);
+        let keep = lookup.cache.map(micros);
+        if lookup.texts.is_empty() {
+            let keep = keep.map_or(quote!(None), |keep| quote!(Some(#keep)));
+            return quote!(LookupInMemory::new(#kind, #name, #joining, #table, #keep));
+        }
+        let ordered = lookup.ordered;
+        let limit = proc_macro2::Literal::u64_unsuffixed(lookup.cache_limit);
+        let cache = keep.map_or(quote!(None), |keep| quote!(Some((#keep, #limit))));
+        quote!(LookupByKey::new(#kind, #name, #joining, #table, #ordered, #cache))
     }
 
     /// Key and time of the rows of one side.
@@ -155,7 +210,7 @@ impl<'a> Stage<'a> {
         if field.ty.is_optional() && !comes.ty.is_optional() { quote!(Some(#value)) } else { value }
     }
 
-    fn join_operator(&self, join: &JoinOperation, right: Rows<'a>, value: TokenStream) -> TokenStream {
+    fn join_operator(&self, join: &'a JoinOperation, right: Rows<'a>, value: TokenStream) -> TokenStream {
         let carried = |table: bool| if table { quote!(OverChanges) } else { quote!(OverRows) };
         let kind = ident(&format!("{:?}", join.kind));
         let kind = quote!(JoinKind::#kind);
@@ -178,6 +233,7 @@ impl<'a> Stage<'a> {
                 });
                 quote!(WindowJoin::new(#kind, #window, #value) #lateness #late)
             }
+            JoinHow::Lookup(lookup) => self.looked_up(lookup, &kind, &value),
             JoinHow::AsOf { .. } => {
                 let right = carried(right.table);
                 quote!(TemporalJoin::<_, #right>::new(#kind, #value) #late)

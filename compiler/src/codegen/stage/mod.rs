@@ -63,7 +63,10 @@ impl<'a> Stage<'a> {
             _ => Vec::new(),
         };
         let right = edges.iter().find(|(_, edge)| edge.input == Side::Right.input());
-        let right = right.map(|(producer, edge)| rows(cx, *producer, edge.port));
+        let right = right.map(|(producer, edge)| rows(cx, *producer, edge.port)).or_else(|| match &cx.job.vertex(id).operation {
+            Operation::Join(join) => join.lookup().map(|lookup| Rows { schema: &lookup.schema, table: false, key: None }),
+            _ => None,
+        });
         Stage { cx, vertex: cx.job.vertex(id), input, right, route, output: rows(cx, id, Port::Main), late }
     }
 

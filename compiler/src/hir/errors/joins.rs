@@ -101,3 +101,50 @@ pub fn window_kind(span: Span, kind: &str) -> Diagnostic {
     Diagnostic::error("E0528", format!("a join has no `{kind}` windows"), span, "both sides must have the same windows")
         .with_help("use `over tumbling(size)` or `over sliding(size, step)`")
 }
+
+/// A lookup where rows should come from.
+pub fn lookup_is_no_stream(name: &Name) -> Diagnostic {
+    let title = format!("`{}` is a lookup: rows do not come from it, they are looked up in it", name.text);
+    Diagnostic::error("E0530", title, name.span, "only `join` takes a lookup")
+        .with_help(format!("start with a stream: `orders | join {} on ..`, or make it a `source`", name.text))
+}
+
+/// `on` that does not say what the key of a lookup is.
+pub fn lookup_key(span: Span, lookup: &str, alias: &str, key: &[String]) -> Diagnostic {
+    let columns: Vec<&str> = key.iter().map(String::as_str).collect();
+    let title = format!("rows of `{lookup}` are looked up by their key");
+    let example: Vec<String> = key.iter().map(|column| format!("{column} == {alias}.{column}")).collect();
+    Diagnostic::error("E0531", title, span, format!("the key of `{lookup}` is {}", super::listed(&columns)))
+        .with_help(format!("say what each column of the key equals: `on {}`", example.join(" and ")))
+}
+
+/// A clause about time at a lookup.
+pub fn lookup_has_no_time(span: Span, what: &str, lookup: &str) -> Diagnostic {
+    let title = format!("`{what}` does not go with a lookup");
+    Diagnostic::error("E0532", title, span, format!("rows are looked up in `{lookup}` as it is at that moment"))
+        .with_help("leave it out; for the row as it was then, read the table as a `source` with a watermark, and join `as of`")
+}
+
+/// A lookup that does not say by what.
+pub fn lookup_without_key(span: Span, lookup: &str, column: &str) -> Diagnostic {
+    Diagnostic::error("E0533", format!("`{lookup}` does not say by what rows are looked up"), span, "`key` is missing")
+        .with_help(format!("add the columns to its end: `key ({column})`"))
+}
+
+/// An address that does not name the columns of the key.
+pub fn url_without_key(span: Span, missing: Option<&str>, unknown: Option<&str>, key: &[String]) -> Diagnostic {
+    let columns: Vec<&str> = key.iter().map(String::as_str).collect();
+    let label = match (missing, unknown) {
+        (Some(missing), _) => format!("`{{{missing}}}` is missing"),
+        (None, unknown) => format!("`{{{}}}` is no column of the key", unknown.unwrap_or_default()),
+    };
+    Diagnostic::error("E0534", "the address must name the key, and nothing else", span, label)
+        .with_help(format!("write each column of the key in braces: {}", super::listed(&columns)))
+}
+
+/// A connector that knows no lookups.
+pub fn no_lookup(name: &Name, candidates: &[&str]) -> Diagnostic {
+    let title = format!("rows cannot be looked up with `{}`", name.text);
+    Diagnostic::error("E0535", title, name.span, "it only reads from one end to the other, or writes")
+        .with_help(format!("connectors for a lookup: {}; or make it a `source` and join that", super::listed(candidates)))
+}

@@ -4,8 +4,8 @@
 //! of the joined side whose name is taken is called `p.order_id`, and goes no further than this pipeline.
 
 use millstream_runtime::graph::{
-    BinaryOp, Changelog, Emit, Expr, ExprKind, Field, JoinColumn, JoinColumnOf, JoinHow, JoinKey, JoinKind, JoinOperation,
-    Operation, Schema, Side, StreamType, TimeColumn, Ty,
+    BinaryOp, CastMode, Changelog, Emit, Expr, ExprKind, Field, JoinColumn, JoinColumnOf, JoinHow, JoinKey, JoinKind,
+    JoinOperation, Operation, Schema, Side, StreamType, TimeColumn, Ty,
 };
 
 use super::{At, join_time};
@@ -29,15 +29,24 @@ pub(super) struct Sides {
 }
 
 pub fn lower<'a>(at: &mut At<'_, '_, 'a>, join: &'a ast::Join, left: Flow) -> Flow {
-    let right = at.lowering.named(&join.right);
+    let right = match at.lowering.lookup(&join.right) {
+        Some(lookup) => lookup,
+        None => at.lowering.named(&join.right),
+    };
     let sides = sides(at, join, left, right);
     let unknown = sides.pair.unknown;
     let on = join.on.as_ref().map(|on| Typer::new(&mut at.lowering.cx, Scope::Row(&sides.pair)).condition(on, "`on`"));
-    let (keys, condition) = match (on, &join.on) {
+    let (mut keys, condition) = match (on, &join.on) {
         (Some(on), Some(written)) => split(at, on, &sides, written),
         _ => (Vec::new(), None),
     };
-    if keys.is_empty() && !unknown && condition.as_ref().is_none_or(|condition| condition.ty != Ty::Error) {
+    if let (Some(lookup), false) = (&sides.right.lookup, unknown) {
+        keys.sort_by_key(|key| lookup.key.iter().position(|column| column_under(&key.right) == Some(column)));
+        if keys.len() < lookup.key.len() && condition.as_ref().is_none_or(|condition| condition.ty != Ty::Error) {
+            let span = join.on.as_ref().map_or(at.stage.span, |on| on.span);
+            at.report(joins::lookup_key(span, &lookup.name, &sides.alias, &lookup.key));
+        }
+    } else if keys.is_empty() && !unknown && condition.as_ref().is_none_or(|condition| condition.ty != Ty::Error) {
         let first = |flow: &Flow| flow.columns().first().map(|name| (*name).to_owned());
         let (left, right) = (first(&sides.left), first(&sides.right));
         let condition = join.on.as_ref().map(|on| on.span);
@@ -140,6 +149,15 @@ fn split<'a>(at: &mut At<'_, '_, 'a>, on: Expr, sides: &Sides, written: &'a ast:
             right = adapt(right, &ty).unwrap_or_else(|right| right);
         }
         own_names(&mut right, sides);
+        // What a lookup is not asked by is looked at afterwards.
+        if let Some(lookup) = &sides.right.lookup {
+            let column = column_under(&right);
+            let asked = column.is_some_and(|column| lookup.key.iter().any(|key| key == column));
+            if !asked || keys.iter().any(|key: &JoinKey| column_under(&key.right) == column) {
+                rest.push(part);
+                continue;
+            }
+        }
         keys.push(JoinKey { left, right });
     }
     let condition = rest.into_iter().reduce(|left, right| {
@@ -148,6 +166,15 @@ fn split<'a>(at: &mut At<'_, '_, 'a>, on: Expr, sides: &Sides, written: &'a ast:
         Expr { kind: ExprKind::Binary(BinaryOp::And, Box::new(left), Box::new(right)), ty, origin }
     });
     (keys, condition)
+}
+
+/// The column that an expression is, in whatever type.
+fn column_under(expr: &Expr) -> Option<&str> {
+    match &expr.kind {
+        ExprKind::Column(name) => Some(name),
+        ExprKind::Cast(CastMode::NotNull | CastMode::Implicit, inner) => column_under(inner),
+        _ => None,
+    }
 }
 
 /// Columns of the right side by their names there.
@@ -256,7 +283,8 @@ fn finish<'a>(
     };
     let emit = if table { Emit::Changes } else { Emit::Append };
     let operation = JoinOperation { kind, how, keys, condition, columns, emit };
-    let inputs = vec![(left.node, left.port), (right.node, right.port)];
+    let mut inputs = vec![(left.node, left.port), (right.node, right.port)];
+    inputs.truncate(if operation.lookup().is_some() { 1 } else { 2 });
     let output = StreamType { schema, changelog, time };
     let late = join.late_into.as_ref().map(|name| (name, left.clone()));
     let flow = at.add_over("join", Operation::Join(operation), inputs, known, output);

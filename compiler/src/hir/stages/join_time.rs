@@ -1,8 +1,9 @@
 //! What bounds a join in time: `within`, `over`, `as of`.
 
+use millstream_runtime::connectors;
 use millstream_runtime::graph::{
-    Changelog, Field, JoinColumn, JoinColumnOf, JoinHow, JoinKey, JoinKind, JoinTimes, Literal, TimeColumn, Ty, Window,
-    WindowBound,
+    CastMode, Changelog, Expr, Field, JoinColumn, JoinColumnOf, JoinHow, JoinKey, JoinKind, JoinTimes, Literal, Lookup,
+    TimeColumn, Ty, Window, WindowBound,
 };
 
 use super::At;
@@ -12,7 +13,7 @@ use crate::hir::errors::{joins, tables, time};
 use crate::hir::flow::{Alias, Flow, Hidden};
 use crate::hir::resolve::scope::Scope;
 use crate::hir::types::Typer;
-use crate::hir::types::casts::plain_column;
+use crate::hir::types::casts::{cast, plain_column};
 use crate::source::Span;
 use crate::syntax::ast::{self, Join};
 
@@ -24,6 +25,11 @@ pub(super) fn how<'a>(at: &mut At<'_, '_, 'a>, join: &'a Join, sides: &Sides, ke
         ("as of", join.as_of.as_ref().map(|time| time.span)),
     ];
     let mut given = bounds.into_iter().filter_map(|(what, span)| Some((what, span?)));
+    if let Some(lookup) = &sides.right.lookup {
+        let given = given.next().or(join.allow_late.as_ref().map(|allow| ("allow .. late", allow.span)));
+        let given = given.or(join.late_into.as_ref().map(|name| ("late into", name.span)));
+        return JoinHow::Lookup(Box::new(looked_up(at, join, lookup, sides, keys, given)));
+    }
     if let Some((first_what, first)) = given.next() {
         for (what, span) in given {
             at.report(joins::one_bound(span, what, first, first_what));
@@ -40,6 +46,44 @@ pub(super) fn how<'a>(at: &mut At<'_, '_, 'a>, join: &'a Join, sides: &Sides, ke
         Some(JoinHow::Unbounded)
     };
     found.unwrap_or(JoinHow::Unbounded)
+}
+
+/// The external table as this join asks it. `bound`: what bounds the join in time, which nothing may.
+fn looked_up<'a>(
+    at: &mut At<'_, '_, 'a>,
+    join: &'a Join,
+    lookup: &Lookup,
+    sides: &Sides,
+    keys: &[JoinKey],
+    bound: Option<(&str, Span)>,
+) -> Lookup {
+    if let Some((what, span)) = bound {
+        at.report(joins::lookup_has_no_time(span, what, &lookup.name));
+    }
+    if matches!(join.kind, JoinKind::Right | JoinKind::Full) {
+        let why = "nobody can say which rows of an external table have no partner";
+        let kinds = "`join`, `left join`, `semi join` or `anti join`";
+        at.report(joins::kind_does_not_fit(at.stage.span, join.kind.words(), "lookup", kinds, why));
+    }
+    if sides.left.is_table() {
+        const WHY: &str = "the answer may be another when a row is taken back";
+        at.report(tables::not_over_table("`join` with a lookup", at.stage.span, WHY));
+    }
+    let by_key = connectors::find(&lookup.connector).and_then(|spec| spec.lookup).is_some_and(|spec| spec.by_key);
+    let texts = match by_key {
+        true => keys.iter().map(|key| as_text(&key.left)).collect(),
+        false => Vec::new(),
+    };
+    Lookup { texts, ..lookup.clone() }
+}
+
+/// A value as text.
+fn as_text(value: &Expr) -> Expr {
+    match value.ty.required() {
+        Ty::String => value.clone(),
+        _ if value.ty.is_optional() => cast(CastMode::Checked, value.clone(), Ty::String.optional()),
+        _ => cast(CastMode::Checked, value.clone(), Ty::String),
+    }
 }
 
 fn lateness_fits(at: &mut At<'_, '_, '_>, join: &Join) {
@@ -171,7 +215,7 @@ pub(super) fn time(kind: JoinKind, how: &JoinHow, left: &Flow, right: &Flow, ren
     match how {
         JoinHow::Unbounded => None,
         JoinHow::Over { .. } => Some(TimeColumn { column: "window.end".to_owned(), offset: -1 }),
-        JoinHow::AsOf { .. } => left.ty.time.clone(),
+        JoinHow::AsOf { .. } | JoinHow::Lookup(_) => left.ty.time.clone(),
         JoinHow::Within { .. } => match kind {
             JoinKind::Full => None,
             JoinKind::Right => {

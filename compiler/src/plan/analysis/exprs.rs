@@ -1,8 +1,8 @@
 //! Every expression of an operator, in one place, so that no pass forgets one.
 
 use millstream_runtime::graph::{
-    AggregateOperation, ConnectorOption, Exchange, Expr, JobEdge, JoinOperation, Operation, OptionValue, Side, SortOperation,
-    TopOperation, Window, WindowTime,
+    AggregateOperation, ConnectorOption, Exchange, Expr, JobEdge, JoinHow, JoinOperation, Operation, OptionValue, Side,
+    SortOperation, TopOperation, Window, WindowTime,
 };
 
 /// Where an expression of an operator stands.
@@ -75,6 +75,11 @@ fn join_exprs<'a>(join: &'a JoinOperation, visit: &mut dyn FnMut(Scope, &'a Expr
     if let Some(times) = join.times() {
         visit(Scope::Side(Side::Left), &times.left);
         visit(Scope::Side(Side::Right), &times.right);
+    }
+    if let Some(lookup) = join.lookup() {
+        lookup.texts.iter().for_each(|text| visit(Scope::Side(Side::Left), text));
+        options(&lookup.options, visit);
+        options(&lookup.format_options, visit);
     }
     join.condition.iter().for_each(|condition| visit(Scope::Pair, condition));
 }
@@ -171,6 +176,9 @@ pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mu
             if let Some(times) = join.times_mut() {
                 change(Scope::Side(Side::Left), &mut times.left);
                 change(Scope::Side(Side::Right), &mut times.right);
+            }
+            if let JoinHow::Lookup(lookup) = &mut join.how {
+                lookup.texts.iter_mut().for_each(|text| change(Scope::Side(Side::Left), text));
             }
             join.condition.iter_mut().for_each(|condition| change(Scope::Pair, condition));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use millstream_runtime::graph::{
-    Changelog, ExprKind, Field, JobGraph, JoinColumnOf, JoinOperation, Schema, Side, StreamType, Ty, VertexId,
+    Changelog, ExprKind, Field, JobGraph, JoinColumnOf, JoinOperation, Operation, Schema, Side, StreamType, Ty, VertexId,
 };
 
 use super::need::Need;
@@ -11,7 +11,14 @@ use super::need::Need;
 /// What the rows of both sides of a join look like.
 pub fn sides(graph: &JobGraph, join: VertexId) -> [StreamType; 2] {
     let inputs = graph.inputs(join);
+    let lookup = match &graph.vertex(join).operation {
+        Operation::Join(join) => join.lookup(),
+        _ => None,
+    };
     [Side::Left, Side::Right].map(|side| {
+        if let Some(lookup) = lookup.filter(|_| side == Side::Right) {
+            return StreamType { schema: lookup.schema.clone(), changelog: Changelog::Append, time: None };
+        }
         let input = inputs.iter().find(|(_, edge)| edge.input == side.input());
         let none = || StreamType { schema: Schema::default(), changelog: Changelog::Append, time: None };
         input.map_or_else(none, |(producer, edge)| graph.output_type(*producer, edge.port).clone())
@@ -45,6 +52,9 @@ pub fn side_need(join: &JoinOperation, own: &Need, side: Side) -> Need {
     }
     for key in &join.keys {
         need.add_expr(if side == Side::Left { &key.left } else { &key.right });
+    }
+    if let Some(lookup) = join.lookup().filter(|_| side == Side::Left) {
+        lookup.texts.iter().for_each(|text| need.add_expr(text));
     }
     if let Some(times) = join.times() {
         need.add_expr(if side == Side::Left { &times.left } else { &times.right });

@@ -1,7 +1,7 @@
 //! A join as lines of text.
 
 use millstream_runtime::graph::text::duration_text;
-use millstream_runtime::graph::{JoinColumnOf, JoinHow, JoinOperation, Side};
+use millstream_runtime::graph::{JoinColumnOf, JoinHow, JoinOperation, Lookup, Side};
 
 use super::operation::{emit, window};
 
@@ -24,6 +24,7 @@ pub fn head(join: &JoinOperation) -> String {
                 out.push_str(&format!(" allow {} late", duration_text(*allowed_lateness)));
             }
         }
+        JoinHow::Lookup(lookup) => out.push_str(&looked_up(lookup)),
         JoinHow::AsOf { times } => out.push_str(&format!(" as of {}", times.left)),
     }
     if let Some(times) = join.times() {
@@ -36,6 +37,22 @@ pub fn head(join: &JoinOperation) -> String {
         }
     }
     out.push_str(emit(join.emit));
+    out
+}
+
+/// ` in lookup rates from http, answers kept 10m up to 100000, unordered`
+fn looked_up(lookup: &Lookup) -> String {
+    let mut out = format!(" in lookup {} from {}", lookup.name, lookup.connector);
+    let by_key = !lookup.texts.is_empty();
+    match lookup.cache.map(duration_text) {
+        Some(time) if by_key => out.push_str(&format!(", answers kept {time} up to {}", lookup.cache_limit)),
+        Some(time) => out.push_str(&format!(", loaded again after {time}")),
+        None if by_key => {}
+        None => out.push_str(", loaded once"),
+    }
+    if by_key && !lookup.ordered {
+        out.push_str(", unordered");
+    }
     out
 }
 

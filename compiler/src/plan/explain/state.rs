@@ -2,7 +2,7 @@
 
 use millstream_runtime::graph::text::duration_text;
 use millstream_runtime::graph::{
-    AggregateCall, AggregateOperation, Changelog, Emit, Expr, Frame, JobGraph, JoinHow, Operation, Schema, Ty, VertexId,
+    AggregateCall, AggregateOperation, Changelog, Emit, Expr, Frame, JobGraph, JoinHow, Lookup, Operation, Schema, Ty, VertexId,
 };
 
 use crate::plan::analysis::pairs;
@@ -56,6 +56,7 @@ pub fn state(graph: &JobGraph, id: VertexId) -> Option<String> {
             let bytes = key_size(&keys) + 64 + values;
             (format!("about {bytes} bytes {}{frame}, {row} per row that waits", per(&keys)), matches!(over.frame, Frame::Time(_)))
         }
+        Operation::Join(join) if join.lookup().is_some() => return join.lookup().map(looked_up),
         Operation::Join(join) => {
             let [left, right] = pairs::sides(graph, id).map(|side| row_size(&side.schema) + 16);
             let what = match &join.how {
@@ -78,6 +79,18 @@ pub fn state(graph: &JobGraph, id: VertexId) -> Option<String> {
         _ => "for ever".to_owned(),
     };
     Some(format!("{what}, {how_long}"))
+}
+
+/// What a lookup has in memory, which no checkpoint holds.
+fn looked_up(lookup: &Lookup) -> String {
+    let row = ENTRY + row_size(&lookup.schema);
+    match (lookup.texts.is_empty(), lookup.cache) {
+        (true, _) => format!("about {row} bytes per row of `{}`, all of them, in every subtask; in no checkpoint", lookup.name),
+        (false, Some(_)) => {
+            format!("about {row} bytes per answer, at most {} in every subtask; in no checkpoint", lookup.cache_limit)
+        }
+        (false, None) => "rows that wait for answers".to_owned(),
+    }
 }
 
 /// Bytes of the accumulators, and what comes on top of them.

@@ -28,6 +28,15 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
                 lines.push(format!("{name}: {late} {to}"));
             }
             Operation::Over(_) => lines.push(format!("{name}: a row that is older than the watermark is dropped and counted")),
+            Operation::Join(join) if join.lookup().is_some() => {
+                let table = join.lookup().map_or("", |lookup| &lookup.name);
+                let left_out = match join.kind {
+                    JoinKind::Inner | JoinKind::Semi => "that is not found",
+                    JoinKind::Anti => "that is found",
+                    _ => continue,
+                };
+                lines.push(format!("{name}: a row {left_out} in `{table}` (with a null key none is) is left out"));
+            }
             Operation::Join(join) => {
                 if join.times().is_some() {
                     let to = target(job, id, Port::Late);

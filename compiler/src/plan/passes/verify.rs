@@ -36,6 +36,7 @@ fn check_inputs(graph: &JobGraph, id: VertexId, problems: &mut Vec<String>) {
         Operation::Source(_) => inputs.is_empty(),
         Operation::Union => !inputs.is_empty(),
         Operation::Errors => true,
+        Operation::Join(ref join) if join.lookup().is_some() => inputs.len() == 1,
         Operation::Join(_) => matches!(inputs.as_slice(), [(_, left), (_, right)] if (left.input, right.input) == (0, 1)),
         _ => inputs.len() == 1,
     };

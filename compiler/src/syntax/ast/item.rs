@@ -22,6 +22,7 @@ pub enum ItemKind {
     Enum(Enum),
     Function(Function),
     Source(Source),
+    Lookup(Lookup),
     Stream(Stream),
     Sink(Sink),
     /// Does not parse, or is of a later edition; reported. Its name, where it could be read: references to it are
@@ -119,6 +120,27 @@ pub struct Source {
     pub on_error: Option<(OnError, Span)>,
     /// `key (id)`
     pub key: Vec<Name>,
+}
+
+/// `lookup rates: Rate from file { .. } key (currency) cache 10m up to 50_000 rows unordered`; clauses in any order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lookup {
+    pub name: Name,
+    pub ty: Type,
+    pub connector: Connector,
+    /// `key (currency)`
+    pub key: Vec<Name>,
+    pub cache: Option<Cache>,
+    /// `unordered`
+    pub unordered: Option<Span>,
+}
+
+/// `cache 10m up to 50_000 rows`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cache {
+    pub time: Expr,
+    pub limit: Option<Expr>,
+    pub span: Span,
 }
 
 /// `align shop within 1m every 100ms`

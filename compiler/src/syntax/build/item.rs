@@ -28,6 +28,7 @@ impl Builder<'_> {
                 Rule::enumeration => ItemKind::Enum(self.enumeration(pair, span)),
                 Rule::function => ItemKind::Function(self.function(pair, span)),
                 Rule::source => self.source(pair, span),
+                Rule::lookup => self.lookup(pair, span),
                 Rule::stream => ItemKind::Stream(self.stream(pair, span)),
                 Rule::sink => self.sink(pair, span),
                 _ => continue,

@@ -8,6 +8,7 @@ mod expr;
 mod item;
 mod join;
 mod literal;
+mod lookup;
 mod options;
 mod over;
 mod pipeline;

@@ -77,6 +77,7 @@ impl Out {
                 self.line(format!("fn {}({}){returns} = {}", name(&function.name), params.join(", "), expr(&function.body)));
             }
             ItemKind::Source(source) => self.source(source),
+            ItemKind::Lookup(lookup) => self.lookup(lookup),
             ItemKind::Stream(stream) => {
                 self.line(format!("stream {}", name(&stream.name)));
                 self.inside(|out| out.pipeline(&stream.pipeline));
@@ -135,6 +136,21 @@ impl Out {
                 out.line(format!("on error {what}"));
             }
             out.key(&source.key);
+        });
+    }
+
+    fn lookup(&mut self, lookup: &Lookup) {
+        self.line(format!("lookup {}: {}", name(&lookup.name), ty(&lookup.ty)));
+        self.inside(|out| {
+            out.connector("from", &lookup.connector);
+            out.key(&lookup.key);
+            if let Some(cache) = &lookup.cache {
+                let limit = cache.limit.as_ref().map_or(String::new(), |limit| format!(" up to {} rows", expr(limit)));
+                out.line(format!("cache {}{limit}", expr(&cache.time)));
+            }
+            if lookup.unordered.is_some() {
+                out.line("unordered");
+            }
         });
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn outcome(url: &str, answer: &Answer<'_>) -> SendOutcome {
 }
 
 /// The start of an answer's body, on one line.
-fn first_bytes(text: &str) -> String {
+pub(crate) fn first_bytes(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = line.chars().take(200).collect();
     match (shown.is_empty(), shown.len() < line.len()) {
@@ -51,7 +51,7 @@ fn first_bytes(text: &str) -> String {
 }
 
 /// The header Retry-After: seconds, or a date.
-fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
+pub(crate) fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<u64>() {
         return Some(Duration::from_secs(seconds).min(LONGEST));

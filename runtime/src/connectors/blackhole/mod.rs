@@ -14,6 +14,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
     doc: "Counts rows and forgets them: to measure, or to try a pipeline without output.",
     feature: None,
     source: None,
+    lookup: None,
     sink: Some(SinkSpec {
         rust: "millstream::connectors::blackhole::BlackholeSink",
         options: &[],

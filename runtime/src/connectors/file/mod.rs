@@ -1,6 +1,8 @@
 //! `file`: files in folders, read in splits and written in two phases.
 
 #[cfg(feature = "engine")]
+mod all;
+#[cfg(feature = "engine")]
 mod committable;
 #[cfg(feature = "engine")]
 mod committer;
@@ -43,6 +45,7 @@ mod writer;
 
 #[cfg(feature = "engine")]
 pub use {
+    all::{Stamps, read_all},
     enumerator::{FileEnumerator, FilesFound},
     open::Codec,
     records::Chunk,
@@ -52,7 +55,7 @@ pub use {
     writer::FileWriter,
 };
 
-use super::{ConnectorSpec, OptionSpec, OptionTy, SinkSpec, SourceSpec};
+use super::{ConnectorSpec, LookupSpec, OptionSpec, OptionTy, SinkSpec, SourceSpec};
 
 /// The connector.
 pub static SPEC: ConnectorSpec = ConnectorSpec {
@@ -96,6 +99,17 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         replayable: true,
         bounded: |options| !options.contains(&"watch") && !options.contains(&"append"),
         columns: None,
+    }),
+    lookup: Some(LookupSpec {
+        rust: "millstream::lookup::FileLookup",
+        options: &[OptionSpec::required(
+            "path",
+            OptionTy::String,
+            "The files, read as a whole and kept in memory: `rates.csv`, `rates/*.csv`, or a folder. They are looked at again when \
+             the time of `cache` is over, and read again if they have changed.",
+        )],
+        formats: &["json", "csv", "text"],
+        by_key: false,
     }),
     sink: Some(SinkSpec {
         rust: "millstream::connectors::file::FileSink",

@@ -47,6 +47,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         bounded: |options| options.contains(&"rows"),
         columns: Some(columns),
     }),
+    lookup: None,
     sink: None,
 };
 

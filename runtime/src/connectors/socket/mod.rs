@@ -39,5 +39,6 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         bounded: |_| false,
         columns: None,
     }),
+    lookup: None,
     sink: None,
 };

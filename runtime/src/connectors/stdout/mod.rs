@@ -14,6 +14,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
     doc: "Prints rows to standard output as they come. After a failure, rows since the last checkpoint are printed again.",
     feature: None,
     source: None,
+    lookup: None,
     sink: Some(SinkSpec {
         rust: "millstream::connectors::stdout::StdoutSink",
         options: &[],

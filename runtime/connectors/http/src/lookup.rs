@@ -1,0 +1,132 @@
+//! The lookup: one GET per key, whose answer is a row or a list of rows as JSON.
+
+use std::fmt;
+use std::io::Read as _;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use millstream_runtime::error::{JobError, JobResult};
+use millstream_runtime::formats::{Decoder, Format};
+use millstream_runtime::lookup::{Answer, KeyedTable};
+use millstream_runtime::options::Options;
+use millstream_runtime::record::Record;
+use millstream_runtime::value::Str;
+use ureq::Agent;
+
+use crate::address::Address;
+use crate::answer::{first_bytes, retry_after};
+use crate::list::elements;
+
+/// A longer answer is taken for a mistake.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
+/// Gets the rows of type `T` of a key.
+#[derive(Clone)]
+pub struct HttpLookup<T, F> {
+    agent: Agent,
+    address: Arc<Address>,
+    authorization: Option<Arc<str>>,
+    in_flight: usize,
+    retries: u32,
+    format: F,
+    row: PhantomData<fn() -> T>,
+}
+
+impl<T, F> fmt::Debug for HttpLookup<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpLookup").field("in_flight", &self.in_flight).finish_non_exhaustive()
+    }
+}
+
+impl<T: Record, F: Format> HttpLookup<T, F> {
+    /// See the connector's options; `key` has the columns of the key in order.
+    pub fn from_options(options: &Options) -> JobResult<Self> {
+        let number = |name: &str, default: u64| Ok::<_, JobError>(options.unsigned(name)?.unwrap_or(default));
+        let timeout = Duration::from_micros(number("timeout", 10_000_000)?);
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(timeout))
+            .user_agent(concat!("millstream/", env!("CARGO_PKG_VERSION")))
+            .build();
+        let in_flight = usize::try_from(number("in_flight", 16)?).unwrap_or(usize::MAX);
+        if in_flight == 0 {
+            return Err(JobError::new("the option `in_flight` must be more than 0"));
+        }
+        Ok(HttpLookup {
+            agent: config.new_agent(),
+            address: Arc::new(Address::new(options.required_text("url")?, options.columns("key")?)?),
+            authorization: options.text("authorization")?.filter(|value| !value.is_empty()).map(Arc::from),
+            in_flight,
+            retries: u32::try_from(number("retries", 5)?).unwrap_or(u32::MAX),
+            format: millstream_runtime::connectors::format_of(options)?,
+            row: PhantomData,
+        })
+    }
+
+    fn get(&self, key: &[Str]) -> Result<(ureq::http::StatusCode, Option<String>, Vec<u8>), ureq::Error> {
+        let mut request = self.agent.get(self.address.of(key)).header("Accept", "application/json");
+        if let Some(authorization) = &self.authorization {
+            request = request.header("Authorization", &**authorization);
+        }
+        let mut response = request.call()?;
+        let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let mut body = Vec::new();
+        response.body_mut().as_reader().take(LONGEST + 1).read_to_end(&mut body)?;
+        Ok((response.status(), after, body))
+    }
+
+    fn rows(&self, body: &[u8]) -> Result<Vec<T>, String> {
+        if body.len() as u64 > LONGEST {
+            return Err(format!("the answer is longer than {} MB", LONGEST / 1024 / 1024));
+        }
+        let mut decoder = self.format.decoder::<T>(None).map_err(|error| error.to_string())?;
+        let mut rows = Vec::new();
+        for element in elements(body)? {
+            match decoder.decode(element) {
+                Ok(row) => rows.extend(row),
+                Err(error) => return Err(format!("{error}{}", first_bytes(&String::from_utf8_lossy(element)))),
+            }
+        }
+        Ok(rows)
+    }
+}
+
+impl<T: Record + Send + Sync + 'static, F: Format> KeyedTable for HttpLookup<T, F> {
+    type Row = T;
+
+    fn ask(&self, key: &[Str]) -> Answer<T> {
+        let shown = |what: fmt::Arguments<'_>| format!("GET {}: {what}", self.address.shown(key));
+        let (status, after, body) = match self.get(key) {
+            Ok(answer) => answer,
+            Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::InvalidProxyUrl)) => {
+                return Answer::Failed(JobError::new(shown(format_args!("{error}"))));
+            }
+            Err(error) => return Answer::Retry { reason: shown(format_args!("{error}")), after: None },
+        };
+        let refused = || {
+            let reason = status.canonical_reason().unwrap_or_default();
+            shown(format_args!("{} {reason}{}", status.as_u16(), first_bytes(&String::from_utf8_lossy(&body))))
+        };
+        match status.as_u16() {
+            204 | 404 => Answer::Rows(Vec::new()),
+            200..=299 => match self.rows(&body) {
+                Ok(rows) => Answer::Rows(rows),
+                Err(reason) => Answer::Failed(JobError::new(shown(format_args!("{reason}")))),
+            },
+            408 | 429 | 500..=599 => {
+                let after = after.and_then(|text| retry_after(&text, SystemTime::now()));
+                Answer::Retry { reason: refused(), after }
+            }
+            _ => Answer::Failed(JobError::new(refused())),
+        }
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    fn retries(&self) -> u32 {
+        self.retries
+    }
+}
