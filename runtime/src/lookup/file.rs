@@ -44,7 +44,7 @@ mod tests {
 
     #[derive(Clone, Debug, PartialEq, millstream_macros::Record)]
     struct Rate {
-        currency: String,
+        currency: crate::value::Str,
         rate: f64,
     }
 
@@ -65,7 +65,7 @@ mod tests {
         std::fs::write(&new, "currency,rate\nEUR,0.8\n").unwrap();
         std::fs::rename(&new, &path).unwrap();
         let (_, rows) = lookup.load(Some(&version)).unwrap().unwrap();
-        assert_eq!(rows, [Rate { currency: "EUR".to_owned(), rate: 0.8 }]);
+        assert_eq!(rows, [Rate { currency: "EUR".into(), rate: 0.8 }]);
     }
 
     #[test]

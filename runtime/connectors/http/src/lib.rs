@@ -3,6 +3,10 @@
 //! A crate of its own, so that only pipelines that use it compile an HTTP client. Its descriptor is
 //! [`millstream_runtime::connectors::http`].
 
+// Derived code names the facade.
+#[cfg(test)]
+extern crate millstream_runtime as millstream;
+
 mod address;
 mod answer;
 mod list;

@@ -14,7 +14,7 @@ use crate::HttpLookup;
 
 #[derive(Clone, Debug, PartialEq, millstream_runtime::codegen::Record)]
 struct Rate {
-    currency: String,
+    currency: Str,
     rate: f64,
 }
 
@@ -47,7 +47,7 @@ fn lookup(url: &str) -> HttpLookup<Rate, JsonFormat> {
 
 fn rows(answer: Answer<Rate>) -> Vec<(String, f64)> {
     match answer {
-        Answer::Rows(rows) => rows.into_iter().map(|row| (row.currency, row.rate)).collect(),
+        Answer::Rows(rows) => rows.into_iter().map(|row| (row.currency.to_string(), row.rate)).collect(),
         other => panic!("{other:?}"),
     }
 }
