@@ -7,6 +7,7 @@ pub mod driver;
 pub mod fmt;
 pub mod hir;
 pub mod plan;
+pub mod rust;
 pub mod session;
 pub mod source;
 pub mod syntax;

@@ -10,6 +10,7 @@ use millstream_runtime::graph::{ExecutionGraph, JobGraph};
 use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::hir::{self, Program};
 use crate::plan::{self, PassTrace};
+use crate::rust::{self, RustFile};
 use crate::source::{FileId, SourceFile, SourceMap, Span};
 use crate::syntax::{self, ast};
 
@@ -39,6 +40,7 @@ impl std::error::Error for OpenError {}
 pub struct Session {
     sources: SourceMap,
     files: Vec<(FileId, ast::File)>,
+    rust: Vec<RustFile>,
     program: Program,
     diagnostics: Vec<Diagnostic>,
 }
@@ -62,18 +64,19 @@ impl Session {
             loader,
             sources: SourceMap::default(),
             files: Vec::new(),
+            rust: Vec::new(),
             seen: HashMap::new(),
             diags: Diagnostics::default(),
             complete: true,
         };
         loading.file(normal(path), path.to_owned(), bytes);
-        let Loading { sources, files, mut diags, complete, .. } = loading;
-        let (program, found) = hir::lower(&sources, &files);
+        let Loading { sources, files, rust, mut diags, complete, .. } = loading;
+        let (program, found) = hir::lower(&sources, &files, &rust);
         // Without a file its names are missing: what is unknown then is no mistake of the text.
         if complete {
             diags.extend(found.into_sorted());
         }
-        Ok(Session { sources, files, program, diagnostics: diags.into_sorted() })
+        Ok(Session { sources, files, rust, program, diagnostics: diags.into_sorted() })
     }
 
     /// All files; the first is the one that was opened.
@@ -84,6 +87,11 @@ impl Session {
     /// The syntax trees, in the order of the files.
     pub fn files(&self) -> &[(FileId, ast::File)] {
         &self.files
+    }
+
+    /// The Rust files that are used.
+    pub fn rust(&self) -> &[RustFile] {
+        &self.rust
     }
 
     /// What was found so far, in order of place.
@@ -136,6 +144,7 @@ struct Loading<'a> {
     loader: &'a dyn Loader,
     sources: SourceMap,
     files: Vec<(FileId, ast::File)>,
+    rust: Vec<RustFile>,
     /// By normal path, so that files that use each other are loaded once.
     seen: HashMap<String, FileId>,
     diags: Diagnostics,
@@ -160,23 +169,45 @@ impl Loading<'_> {
         }
     }
 
+    /// Reads what a Rust file makes known.
+    fn rust(&mut self, normal: String, path: String, bytes: Vec<u8>, used: &ast::Use) {
+        let Ok((id, text)) = self.text(path, bytes) else { return };
+        self.seen.insert(normal, id);
+        let (file, diagnostics) = rust::read(id, &text);
+        let diagnostics = diagnostics.into_sorted();
+        // What cannot be read may define anything.
+        self.complete &= diagnostics.iter().all(|diagnostic| diagnostic.code.0 != "E0801");
+        if diagnostics.is_empty() && file.functions.is_empty() && file.types.is_empty() {
+            self.diags.push(rust::nothing_annotated(used.path_span, &used.path));
+        }
+        self.diags.extend(diagnostics);
+        self.rust.push(file);
+    }
+
     fn parse(&mut self, path: String, bytes: Vec<u8>) -> (FileId, ast::File) {
-        // A byte order mark is no part of the text.
-        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").map(<[u8]>::to_vec).unwrap_or(bytes);
-        match String::from_utf8(bytes) {
-            Ok(text) => {
-                let id = self.sources.add(SourceFile::new(path, text.as_str()));
+        match self.text(path, bytes) {
+            Ok((id, text)) => {
                 let parse = syntax::parse(id, &text);
                 self.diags.extend(parse.diagnostics.into_sorted());
                 (id, parse.file)
             }
+            Err(id) => (id, ast::File::default()),
+        }
+    }
+
+    /// Adds a file. Err: it is no text (reported).
+    fn text(&mut self, path: String, bytes: Vec<u8>) -> Result<(FileId, String), FileId> {
+        // A byte order mark is no part of the text.
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").map(<[u8]>::to_vec).unwrap_or(bytes);
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok((self.sources.add(SourceFile::new(path, text.as_str())), text)),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
                 self.complete = false;
                 let id = self.sources.add(SourceFile::new(path, text.as_str()));
                 self.diags.push(not_utf8(Span::new(id, at, at + char::REPLACEMENT_CHARACTER.len_utf8()), &text));
-                (id, ast::File::default())
+                Err(id)
             }
         }
     }
@@ -192,6 +223,7 @@ impl Loading<'_> {
                 continue;
             }
             match self.loader.load(&path) {
+                Ok(bytes) if used.rust => self.rust(normal, path, bytes, used),
                 Ok(bytes) => found.push((normal, path, bytes)),
                 Err(reason) => {
                     self.complete = false;

@@ -73,7 +73,7 @@ fn phases(folder: &Path) -> BTreeMap<PathBuf, String> {
     put("3-job.txt", dump::job(&planned.built));
     put("4-optimised.txt", dump::job(&planned.job));
     put("5-execution.txt", dump::execution(&planned.job, &planned.execution));
-    let options = EmitOptions { source: "in.flow".to_owned(), version: "0.0.0".to_owned() };
+    let options = EmitOptions { source: "in.flow".to_owned(), folder: Default::default(), version: "0.0.0".to_owned() };
     for (path, text) in emit(&planned.job, &planned.execution, &options).files {
         put(&format!("6-rust/{}", path.display()), text);
     }

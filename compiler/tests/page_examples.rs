@@ -72,6 +72,8 @@ fn pages_of_lowering_and_planning_are_true() {
     let mut problems = Vec::new();
     for page in PAGES
         .iter()
+        // Examples of the others are Rust.
+        .filter(|page| !page.code.starts_with("W08"))
         .filter(|page| ["E02", "E03", "E04", "E05", "E06", "E07", "W0"].iter().any(|start| page.code.starts_with(start)))
     {
         // Examples of the other codes have no sinks.

@@ -1,7 +1,8 @@
-//! `#[flow(..)]` on a field.
+//! `#[flow(..)]` on a field or on a variant.
 
+use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{Error, Field, LitStr, Result};
+use syn::{Attribute, Error, Field, LitStr, Result};
 
 /// What the attributes of a field say.
 #[derive(Default)]
@@ -10,45 +11,93 @@ pub(crate) struct FieldAttributes {
     pub name: Option<LitStr>,
     /// The variant of `TimeUnit`.
     pub unit: Option<&'static str>,
+    /// Where it says `event_time`.
+    pub event_time: Option<Span>,
 }
+
+/// What a field may say.
+const OF_FIELDS: &[&str] = &["rename", "unit", "event_time", "key"];
 
 impl FieldAttributes {
     /// Reads all `#[flow(..)]` of a field.
     pub(crate) fn of(field: &Field) -> Result<Self> {
-        let mut attributes = FieldAttributes::default();
-        for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("flow")) {
-            attribute.parse_nested_meta(|meta| {
-                if meta.path.is_ident("name") {
+        read(&field.attrs, OF_FIELDS)
+    }
+
+    /// Reads those of a variant, which has nothing but a name.
+    pub(crate) fn rename_of(attributes: &[Attribute]) -> Result<Option<LitStr>> {
+        Ok(read(attributes, &["rename"])?.name)
+    }
+}
+
+fn read(all: &[Attribute], known: &[&str]) -> Result<FieldAttributes> {
+    let mut attributes = FieldAttributes::default();
+    for attribute in all.iter().filter(|attribute| attribute.path().is_ident("flow")) {
+        attribute.parse_nested_meta(|meta| {
+            let word = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+            match word.as_str() {
+                // `name` is what `@name` of the language is called.
+                "rename" | "name" => {
                     if attributes.name.replace(meta.value()?.parse()?).is_some() {
-                        return Err(meta.error("`name` is given twice"));
+                        return Err(meta.error(format!("`{word}` is given twice")));
                     }
-                } else if meta.path.is_ident("unit") {
+                }
+                "unit" if known.contains(&"unit") => {
                     let unit: LitStr = meta.value()?.parse()?;
-                    let variant = match unit.value().as_str() {
-                        "s" => "Seconds",
-                        "ms" => "Milliseconds",
-                        "us" => "Microseconds",
-                        "ns" => "Nanoseconds",
-                        other => {
-                            return Err(Error::new(
-                                unit.span(),
-                                format!("unknown unit `{other}`: use \"s\", \"ms\", \"us\" or \"ns\""),
-                            ));
-                        }
-                    };
-                    if attributes.unit.replace(variant).is_some() {
+                    if attributes.unit.replace(unit_variant(&unit)?).is_some() {
                         return Err(meta.error("`unit` is given twice"));
                     }
-                } else if !meta.path.is_ident("event_time") {
-                    let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
-                    return Err(Error::new(
-                        meta.path.span(),
-                        format!("unknown attribute `{name}`: known are `name = \"..\"`, `unit = \"..\"` and `event_time`"),
-                    ));
                 }
-                Ok(())
-            })?;
-        }
-        Ok(attributes)
+                "event_time" if known.contains(&"event_time") => attributes.event_time = Some(meta.path.span()),
+                "key" if known.contains(&"key") => {}
+                _ => return Err(Error::new(meta.path.span(), unknown(&word, known))),
+            }
+            Ok(())
+        })?;
     }
+    Ok(attributes)
+}
+
+fn unit_variant(unit: &LitStr) -> Result<&'static str> {
+    Ok(match unit.value().as_str() {
+        "s" => "Seconds",
+        "ms" => "Milliseconds",
+        "us" => "Microseconds",
+        "ns" => "Nanoseconds",
+        other => {
+            let text = format!("unknown unit `{other}`: use \"s\", \"ms\", \"us\" or \"ns\"");
+            return Err(Error::new(unit.span(), text));
+        }
+    })
+}
+
+fn unknown(word: &str, known: &[&str]) -> String {
+    let forms = |word: &&str| match *word {
+        "rename" => "`rename = \"..\"`".to_owned(),
+        "unit" => "`unit = \"..\"`".to_owned(),
+        other => format!("`{other}`"),
+    };
+    let mut list: Vec<String> = known.iter().map(forms).collect();
+    let last = list.pop().unwrap_or_default();
+    let list = if list.is_empty() { format!("known is {last}") } else { format!("known are {} and {last}", list.join(", ")) };
+    match known.iter().find(|known| near(word, known)) {
+        Some(meant) => format!("unknown attribute `{word}`: did you mean `{meant}`? {list}"),
+        None => format!("unknown attribute `{word}`: {list}"),
+    }
+}
+
+/// Whether two words differ by a slip: at most two letters of five or more, one of less.
+pub(crate) fn near(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = before + usize::from(x != y);
+            before = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(before + 1);
+        }
+    }
+    row[b.len()] <= if b.len() < 5 { 1 } else { 2 }
 }

@@ -1,17 +1,20 @@
 //! Derive macros of Millstream. Used through the crate `millstream`, which the derived code names.
 
 mod attributes;
+mod function;
 mod record;
 mod shared;
 mod state;
+mod supported;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Makes a struct a row type: its fields are the columns.
+/// Makes a struct a row type, whose fields are the columns; or an enum a type of columns, whose values are the variants.
 ///
-/// `#[flow(name = "order-id")]` gives a column another name in the outside data. `#[flow(unit = "ms")]` (`s`, `ms`, `us`,
-/// `ns`) says what a number means for a timestamp.
+/// `#[flow(rename = "order-id")]` gives a column or a value another name in the outside data. `#[flow(unit = "ms")]` (`s`,
+/// `ms`, `us`, `ns`) says what a number means for a timestamp. `#[flow(event_time)]` marks the column of event time, and
+/// `#[flow(key)]` those of the key.
 #[proc_macro_derive(Record, attributes(flow))]
 pub fn derive_record(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -31,4 +34,14 @@ pub fn derive_state(input: TokenStream) -> TokenStream {
 pub fn derive_shared(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     shared::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a function known to the language: `use rust "enrich.rs"` in a `.flow` file finds it.
+///
+/// Parameters are values, `&str`, `&T`, `&[T]` or `Option`s of them; the result is a value, or a `Result` whose error is an
+/// evaluation error of the row. A `Vec` or an `impl Iterator` is a list, which `explode` makes rows of.
+/// `#[function(name = "other_name")]` gives it another name in the language.
+#[proc_macro_attribute]
+pub fn function(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(arguments.into(), item.into()).into()
 }

@@ -4,9 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields, LitByteStr, Result, Type};
+use syn::{Data, DataEnum, DeriveInput, Error, Fields, GenericParam, LitByteStr, Result, Type};
 
 use crate::attributes::FieldAttributes;
+use crate::supported;
 
 /// One column, as far as the derived code is concerned.
 struct Column<'a> {
@@ -22,6 +23,9 @@ struct Column<'a> {
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    if let Data::Enum(data) = &input.data {
+        return enumeration(input, data);
+    }
     let columns = columns(input)?;
     let name = &input.ident;
     let decode_json = decode_json(&columns);
@@ -113,20 +117,63 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
+/// An enum is a type of columns.
+fn enumeration(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
+    if let Some(parameter) = input.generics.params.first() {
+        return Err(Error::new(parameter.span(), "an enum has no type parameters: its values are names"));
+    }
+    let mut values: Vec<(&Ident, String)> = Vec::new();
+    for variant in &data.variants {
+        if !matches!(variant.fields, Fields::Unit) {
+            let text = "a value of an enum is just its name: write a record with a column of this enum and optional columns for the rest";
+            return Err(Error::new(variant.fields.span(), text));
+        }
+        let (text, span) = match FieldAttributes::rename_of(&variant.attrs)? {
+            Some(name) => (name.value(), name.span()),
+            None => (variant.ident.unraw().to_string(), variant.ident.span()),
+        };
+        if values.iter().any(|(_, known)| *known == text) {
+            return Err(Error::new(span, format!("two values are called `{text}` in the outside data")));
+        }
+        values.push((&variant.ident, text));
+    }
+    if values.is_empty() {
+        return Err(Error::new(input.ident.span(), "an enum has at least one value"));
+    }
+    let (name, text) = (&input.ident, input.ident.unraw().to_string());
+    let (variants, texts): (Vec<_>, Vec<_>) = values.into_iter().unzip();
+    Ok(quote!(::millstream::flow_enum_impls! { #name = #text { #(#variants = #texts),* } }))
+}
+
 fn columns(input: &DeriveInput) -> Result<Vec<Column<'_>>> {
     let Data::Struct(data) = &input.data else {
-        return Err(Error::new(input.ident.span(), "a record is a struct with named fields"));
+        return Err(Error::new(input.ident.span(), "a record is a struct with named fields, or an enum"));
     };
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new(input.ident.span(), "a record has named fields: they are the names of its columns"));
     };
     if let Some(parameter) = input.generics.params.first() {
-        return Err(Error::new(parameter.span(), "a record has no type parameters: its columns have fixed types"));
+        return Err(Error::new(
+            parameter.span(),
+            match parameter {
+                GenericParam::Lifetime(_) => "a record has no lifetimes: hold values of their own, `String` instead of `&str`",
+                _ => "a record has no type parameters: its columns have fixed types",
+            },
+        ));
     }
     let mut columns: Vec<Column<'_>> = Vec::new();
+    let mut event_time = false;
     for (index, field) in fields.named.iter().enumerate() {
         let Some(ident) = &field.ident else { continue };
+        supported::check(&field.ty)?;
         let attributes = FieldAttributes::of(field)?;
+        if let Some(span) = attributes.event_time {
+            if event_time {
+                return Err(Error::new(span, "a record has one event time: leave `#[flow(event_time)]` at one of its fields"));
+            }
+            event_time = true;
+            time_is_timestamp(&field.ty)?;
+        }
         let (name, span) = match &attributes.name {
             Some(name) => (name.value(), name.span()),
             None => (ident.unraw().to_string(), ident.span()),
@@ -144,6 +191,21 @@ fn columns(input: &DeriveInput) -> Result<Vec<Column<'_>>> {
         columns.push(Column { field: ident, variable: format_ident!("column_{index}"), ty: &field.ty, name, unit });
     }
     Ok(columns)
+}
+
+/// Event time is a timestamp, which may be missing.
+fn time_is_timestamp(ty: &Type) -> Result<()> {
+    let Type::Path(path) = ty else { return Ok(()) };
+    let Some(last) = path.path.segments.last() else { return Ok(()) };
+    // Another name may be an alias of the right type.
+    let wrong = ["String", "Str", "bool", "Date", "Time", "Duration", "i64", "u64", "i32", "u32", "f64", "f32"];
+    match wrong.iter().any(|wrong| last.ident == wrong) {
+        true => Err(Error::new(
+            ty.span(),
+            "the event time is a `Timestamp`: `#[flow(event_time, unit = \"ms\")]` says what numbers in the data mean",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn decode_json(columns: &[Column<'_>]) -> TokenStream {
@@ -251,11 +313,9 @@ mod tests {
         use syn::parse_quote as item;
         assert_eq!(
             error(item!(
-                enum A {
-                    B,
-                }
+                enum A {}
             )),
-            "a record is a struct with named fields"
+            "an enum has at least one value"
         );
         assert_eq!(
             error(item!(
@@ -292,7 +352,10 @@ mod tests {
                 a: i64,
             }
         );
-        assert_eq!(error(attribute), "unknown attribute `nane`: known are `name = \"..\"`, `unit = \"..\"` and `event_time`");
+        assert_eq!(
+            error(attribute),
+            "unknown attribute `nane`: known are `rename = \"..\"`, `unit = \"..\"`, `event_time` and `key`"
+        );
         assert_eq!(
             error(item!(
                 struct A {
@@ -306,7 +369,7 @@ mod tests {
             derive(&item!(
                 struct A {
                     #[flow(event_time)]
-                    r#type: i64,
+                    r#type: Timestamp,
                 }
             ))
             .is_ok()

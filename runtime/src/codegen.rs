@@ -21,7 +21,7 @@ pub use crate::value::compare::Compare;
 pub use crate::value::logic::contains_or_null;
 pub use crate::value::text::{Print, format as concat_text, like, text};
 pub use crate::value::{
-    AsKey, At, Bytes, Date, Decimal, Duration, EvalError, FloatKey, Json, Map, ParseError, Regex, RequiredAt, Str, Time,
+    AsKey, At, Bytes, Convert, Date, Decimal, Duration, EvalError, FloatKey, Json, Map, ParseError, Regex, RequiredAt, Str, Time,
     Timestamp, Uuid, arith, cast, compare, dynamic_pattern, list_get, logic, pattern, required,
 };
 pub use crate::{aggregates, formats, functions};

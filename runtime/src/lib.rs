@@ -50,6 +50,8 @@ pub mod options;
 #[cfg(feature = "engine")]
 pub mod params;
 #[cfg(feature = "engine")]
+pub mod prelude;
+#[cfg(feature = "engine")]
 mod progress;
 #[cfg(feature = "engine")]
 pub mod record;

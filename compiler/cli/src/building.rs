@@ -13,7 +13,11 @@ use crate::console::Console;
 
 /// The crate of a planned job.
 pub fn generate(planned: &Planned, file: &str) -> GeneratedCrate {
-    let options = EmitOptions { source: file.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
+    let options = EmitOptions {
+        source: file.to_owned(),
+        folder: std::env::current_dir().unwrap_or_default(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
     emit(&planned.job, &planned.execution, &options)
 }
 
@@ -24,6 +28,9 @@ pub fn build(generated: &GeneratedCrate, file: &str, profile: Profile, console: 
     let mut view = View::new(console);
     let built = driver::build(&request, &cache, &mut |progress| view.show(progress));
     view.end();
+    if let Ok(built) = &built {
+        built.rust_warnings.iter().for_each(|warning| console.message(warning.trim_end()));
+    }
     built
 }
 

@@ -19,7 +19,7 @@ impl Loader for Disk {
 fn build_file(file: &Path, cache: &Cache) -> Built {
     let mut session = Session::open(&file.display().to_string(), &Disk).expect("the file is there");
     let planned = session.plan().expect("the file has no mistakes");
-    let options = EmitOptions { source: file.display().to_string(), version: "0".to_owned() };
+    let options = EmitOptions { source: file.display().to_string(), folder: Default::default(), version: "0".to_owned() };
     let generated = emit(&planned.job, &planned.execution, &options);
     let request = BuildRequest { generated: &generated, source: file, profile: Profile::Flow };
     build(&request, cache, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))

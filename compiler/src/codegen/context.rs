@@ -10,6 +10,7 @@ use quote::{format_ident, quote};
 
 use super::names::Scope;
 use super::params::ParamFields;
+use super::rust::RustModules;
 use super::types::Types;
 
 /// One emission.
@@ -18,13 +19,16 @@ pub(super) struct Context<'a> {
     pub(super) types: RefCell<Types>,
     pub(super) params: RefCell<ParamFields>,
     pub(super) patterns: RefCell<Patterns>,
+    pub(super) rust: RustModules,
+    /// Types besides those of called functions that cross into Rust files.
+    pub(super) rust_values: RefCell<Vec<Ty>>,
     functions: HashMap<&'a str, (Ident, &'a Function)>,
     /// Functions that were called, in the order of their first call.
     called: RefCell<Vec<&'a str>>,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(job: &'a JobGraph) -> Self {
+    pub(super) fn new(job: &'a JobGraph, rust: RustModules) -> Self {
         let mut names = Scope::default();
         let functions =
             job.functions.iter().map(|function| (function.name.as_str(), (names.value(&function.name), function))).collect();
@@ -33,6 +37,8 @@ impl<'a> Context<'a> {
             types: RefCell::default(),
             params: RefCell::default(),
             patterns: RefCell::default(),
+            rust,
+            rust_values: RefCell::default(),
             functions,
             called: RefCell::default(),
         };

@@ -10,6 +10,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use super::context::Context;
 use super::names::Scope;
+use super::rust::{self, RustModules};
 use super::{chain, functions, job, names, params};
 use crate::plan::analysis::exprs::for_each;
 
@@ -18,6 +19,8 @@ use crate::plan::analysis::exprs::for_each;
 pub struct EmitOptions {
     /// The file that the job comes from, as the user named it.
     pub source: String,
+    /// What the paths of the job's Rust files are relative to.
+    pub folder: PathBuf,
     /// The version of the compiler.
     pub version: String,
 }
@@ -31,6 +34,8 @@ pub struct GeneratedCrate {
     pub files: BTreeMap<PathBuf, String>,
     /// Features of the facade crate that its connectors need.
     pub features: BTreeSet<&'static str>,
+    /// Rust files of the user that are modules of it: where they lie, and how the user named them.
+    pub rust: BTreeMap<PathBuf, String>,
 }
 
 /// Parsing and printing of generated code recurse with the nesting of expressions, many large frames a level.
@@ -49,8 +54,9 @@ pub fn emit(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) -
 }
 
 fn emit_here(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) -> GeneratedCrate {
-    let cx = Context::new(job);
-    let mut module_names = Scope::with(&["types", "params", "functions", "patterns", "job", "main", "millstream", "std"]);
+    let mut module_names =
+        Scope::with(&["types", "params", "functions", "patterns", "conversions", "job", "main", "millstream", "std", "core"]);
+    let cx = Context::new(job, RustModules::new(job, &mut module_names));
     let chain_modules: Vec<Ident> =
         execution.chains.iter().map(|chain| module_names.value(&format!("chain_{}", chain.name))).collect();
     let mut modules: Vec<(Ident, TokenStream)> = execution
@@ -65,14 +71,19 @@ fn emit_here(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) 
     modules.extend(functions::render(&cx).map(|tokens| (names::ident("functions"), tokens)));
     modules.extend(params::render(&cx).map(|tokens| (names::ident("params"), tokens)));
     modules.extend(cx.patterns.borrow().render().map(|tokens| (names::ident("patterns"), tokens)));
+    modules.extend(rust::conversions(&cx).map(|tokens| (names::ident("conversions"), tokens)));
     modules.extend(cx.types.borrow_mut().render().map(|tokens| (names::ident("types"), tokens)));
     let names: Vec<Ident> = modules.iter().map(|(name, _)| name.clone()).collect();
     let mut files = BTreeMap::new();
-    files.insert(PathBuf::from("src/main.rs"), print(job::main(&header(options), &names, &job_function)));
+    files.insert(
+        PathBuf::from("src/main.rs"),
+        print(job::main(&header(options), &cx.rust.render(job, &options.folder), &names, &job_function)),
+    );
     for (module, tokens) in modules {
         files.insert(job::file_of(&module), print(tokens));
     }
-    GeneratedCrate { package: names::package(&job.settings.name), files, features: features(job) }
+    let rust = job.rust.iter().map(|module| (options.folder.join(&module.path), module.path.clone())).collect();
+    GeneratedCrate { package: names::package(&job.settings.name), files, features: features(job), rust }
 }
 
 /// What the connectors and functions of a job need beyond the runtime.

@@ -14,11 +14,12 @@ use super::literal::micros;
 use super::stage;
 
 /// `main.rs`: the modules, and the function that [`job`] makes.
-pub(super) fn main(header: &str, modules: &[Ident], job: &TokenStream) -> TokenStream {
+pub(super) fn main(header: &str, rust: &TokenStream, modules: &[Ident], job: &TokenStream) -> TokenStream {
     let header = format!(" {header}");
     quote! {
         #![doc = #header]
         #(mod #modules;)*
+        #rust
 
         fn main() -> std::process::ExitCode {
             millstream::main(job())

@@ -17,6 +17,7 @@ mod literal;
 mod names;
 mod options;
 mod params;
+mod rust;
 mod stage;
 mod tokens;
 mod types;

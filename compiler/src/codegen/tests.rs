@@ -66,7 +66,7 @@ fn pipeline(name: &str, columns: Vec<Field>, operation: Operation, output: Vec<F
 
 fn generate(job: &JobGraph) -> GeneratedCrate {
     let execution = ExecutionGraph::expand(job).expect("a layout");
-    emit(job, &execution, &EmitOptions { source: "t.flow".into(), version: "0.0.0".into() })
+    emit(job, &execution, &EmitOptions { source: "t.flow".into(), folder: Default::default(), version: "0.0.0".into() })
 }
 
 fn all(generated: &GeneratedCrate) -> String {

@@ -42,10 +42,12 @@ pub static PAGES: &[Page] = pages![
     "E0640" "E0641" "E0642" "E0643" "E0644" "E0645" "E0646" "E0647"
     // Layouts.
     "E0701" "E0702" "E0703"
+    // Rust files.
+    "E0801" "E0802" "E0803" "E0804" "E0805" "E0806" "E0807" "E0808"
     // Generated code and build.
-    "E0901" "E0902" "E0903" "E0904"
+    "E0901" "E0902" "E0903" "E0904" "E0905"
     // Warnings.
-    "W0201" "W0202" "W0301" "W0302" "W0501" "W0502" "W0601"
+    "W0201" "W0202" "W0301" "W0302" "W0501" "W0502" "W0601" "W0801"
 ];
 
 /// The page of a code, in any case: `e0203`.

@@ -52,6 +52,8 @@ pub struct Built {
     pub fresh: usize,
     /// What rustc warns about in generated code; a mistake of the compiler, if there is any.
     pub warnings: Vec<String>,
+    /// What rustc warns about in Rust files of the user.
+    pub rust_warnings: Vec<String>,
 }
 
 /// Builds a pipeline. Safe to call at the same time for the same or for other pipelines, in this or in other processes.
@@ -63,13 +65,21 @@ pub fn build(request: &BuildRequest<'_>, cache: &Cache, watch: &mut dyn FnMut(Pr
     let _lock = lock_folder(&folder, watch)?;
     write(request.generated, &folder, &package, &runtime)?;
     let target = cache.target_folder(&toolchain()?);
-    let run = Run { folder: &folder, target: &target, package: &package, profile: request.profile };
+    let run =
+        Run { folder: &folder, target: &target, package: &package, profile: request.profile, rust: &request.generated.rust };
     let outcome = run.build(watch)?;
     let binary = match outcome.executable {
         Some(binary) => binary,
         None => target.join(request.profile.name()).join(format!("{package}{}", std::env::consts::EXE_SUFFIX)),
     };
-    Ok(Built { binary, folder, compiled: outcome.compiled, fresh: outcome.fresh, warnings: outcome.warnings })
+    Ok(Built {
+        binary,
+        folder,
+        compiled: outcome.compiled,
+        fresh: outcome.fresh,
+        warnings: outcome.warnings,
+        rust_warnings: outcome.rust_warnings,
+    })
 }
 
 /// Leaves the crate in a folder of the user's, ready for `cargo build`.

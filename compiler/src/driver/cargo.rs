@@ -1,5 +1,6 @@
 //! Runs cargo on a crate and follows what it does.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,8 @@ pub(super) struct Run<'a> {
     pub(super) target: &'a Path,
     pub(super) package: &'a str,
     pub(super) profile: Profile,
+    /// Rust files of the user: where they lie, and how the user named them.
+    pub(super) rust: &'a BTreeMap<PathBuf, String>,
 }
 
 /// What a successful run made.
@@ -45,6 +48,8 @@ pub(super) struct Outcome {
     pub(super) fresh: usize,
     /// What rustc warns about in the generated crate.
     pub(super) warnings: Vec<String>,
+    /// What rustc warns about in Rust files of the user.
+    pub(super) rust_warnings: Vec<String>,
 }
 
 enum Event {
@@ -62,6 +67,16 @@ impl Run<'_> {
             }
             other => other.map_err(Failure::into_error),
         }
+    }
+
+    /// Whether a message is about a Rust file of the user.
+    fn rust_file(&self, file: &Option<PathBuf>) -> bool {
+        file.as_ref().is_some_and(|file| self.rust.contains_key(file))
+    }
+
+    /// What rustc says, with files as the user named them.
+    fn named(&self, rendered: String) -> String {
+        self.rust.iter().fold(rendered, |text, (path, name)| text.replace(&path.display().to_string(), name))
     }
 
     fn attempt(&self, offline: bool, watch: &mut dyn FnMut(Progress)) -> Result<Outcome, Failure> {
@@ -132,7 +147,14 @@ impl Run<'_> {
                         errors.push((file, rendered));
                     }
                     Some(Message::Error { rendered, .. }) => foreign.push(rendered),
-                    Some(Message::Warning { package, rendered }) if package == self.package => outcome.warnings.push(rendered),
+                    Some(Message::Warning { package, file, rendered }) if package == self.package => {
+                        match self.rust_file(&file) {
+                            true => outcome.rust_warnings.push(self.named(rendered)),
+                            // `3 warnings emitted` belongs to them.
+                            false if file.is_none() && !outcome.rust_warnings.is_empty() => {}
+                            false => outcome.warnings.push(rendered),
+                        }
+                    }
                     _ => {}
                 },
                 Event::Progress(text) => match progress(&text) {
@@ -144,6 +166,14 @@ impl Run<'_> {
             }
         }
         let failure = match errors.first() {
+            // A mistake there may have others behind it, in generated code.
+            Some(_) if errors.iter().any(|(file, _)| self.rust.contains_key(file)) => {
+                let wrong = |path: &PathBuf| errors.iter().any(|(file, _)| file == path);
+                let name = self.rust.iter().find(|(path, _)| wrong(path)).map_or("", |(_, name)| name);
+                let own = errors.into_iter().filter(|(file, _)| self.rust.contains_key(file));
+                let rendered = own.map(|(_, rendered)| self.named(rendered)).collect();
+                Failure::Other(BuildError::rust(name, rendered))
+            }
             Some((file, _)) => {
                 let file = file.clone();
                 Failure::Other(BuildError::generated(&file, errors.into_iter().map(|(_, rendered)| rendered).collect()))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Why there is no binary. Shown to the user as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
-    /// `E0901` to `E0904`; each has a page.
+    /// `E0901` to `E0905`; each has a page.
     pub code: &'static str,
     /// What is wrong, in one line.
     pub title: String,
@@ -27,6 +27,16 @@ impl BuildError {
                 "this is a mistake of millstream, not of yours: please report it with the .flow file and the generated file"
                     .into(),
             ),
+        }
+    }
+
+    /// A Rust file of the user does not compile.
+    pub(super) fn rust(name: &str, rendered: Vec<String>) -> Self {
+        BuildError {
+            code: "E0905",
+            title: format!("{name} does not compile"),
+            details: rendered,
+            help: Some("rustc says so of the file as it lies there; `millstream check` reads only what is annotated".into()),
         }
     }
 

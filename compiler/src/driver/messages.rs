@@ -12,7 +12,7 @@ pub(super) enum Message {
     /// rustc found a mistake: in which package and file, and how rustc shows it.
     Error { package: String, file: Option<PathBuf>, rendered: String },
     /// rustc warns, in the generated crate or in a crate of a path.
-    Warning { package: String, rendered: String },
+    Warning { package: String, file: Option<PathBuf>, rendered: String },
 }
 
 /// Reads a line of standard output.
@@ -33,7 +33,7 @@ pub(super) fn message(line: &str) -> Option<Message> {
             let file = primary.and_then(|span| span.get("file_name")).and_then(Value::as_str).map(PathBuf::from);
             match message.get("level")?.as_str()? {
                 "error" | "error: internal compiler error" => Some(Message::Error { package, file, rendered }),
-                "warning" => Some(Message::Warning { package, rendered }),
+                "warning" => Some(Message::Warning { package, file, rendered }),
                 _ => None,
             }
         }

@@ -19,6 +19,11 @@ pub struct Context<'a> {
     pub params: HashMap<&'a str, Ty>,
     /// The user's own functions, by name.
     pub functions: HashMap<&'a str, FunctionType>,
+    /// Names from Rust files, and where they are defined there.
+    pub rust_functions: HashMap<&'a str, Span>,
+    pub rust_types: HashMap<&'a str, Span>,
+    /// The Rust files.
+    pub rust: &'a [crate::rust::RustFile],
     pub used_params: HashSet<String>,
     /// While the options of a stage of a hybrid source are lowered: what they may ask.
     pub stages: Option<StageScope<'a>>,

@@ -12,13 +12,14 @@ use super::errors::{joins, names};
 use super::flow::{Alias, Flow};
 use super::program::{Node, NodeId, Program};
 use super::resolve::order::order;
-use super::{connectors, definitions, growth, lookups, replay, settings, stages, travel, usage};
+use super::{connectors, definitions, growth, lookups, replay, rust, settings, stages, travel, usage};
 use crate::diagnostics::Diagnostics;
+use crate::rust::RustFile;
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::ast::{self, Name, Pipeline, StageKind};
 
 /// Resolves names and types. The program is only of use when there are no errors among the diagnostics.
-pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Diagnostics) {
+pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFile]) -> (Program, Diagnostics) {
     let mut diags = Diagnostics::default();
     let items = collect(files, &mut diags);
     let cx = Context {
@@ -28,6 +29,9 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
         records: HashMap::new(),
         params: HashMap::new(),
         functions: HashMap::new(),
+        rust_functions: HashMap::new(),
+        rust_types: HashMap::new(),
+        rust,
         used_params: HashSet::new(),
         stages: None,
     };
@@ -41,10 +45,12 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
         ttl: None,
         ordinals: HashMap::new(),
     };
+    lowering.cx.items.broken.extend(rust.iter().flat_map(|file| &file.broken).map(String::as_str));
+    let (modules, mut functions) = rust::lower(&mut lowering.cx, rust);
     definitions::enums(&mut lowering.cx);
     definitions::records(&mut lowering.cx);
     let params = definitions::params(&mut lowering.cx);
-    let functions = definitions::functions(&mut lowering.cx);
+    functions.extend(definitions::functions(&mut lowering.cx));
     let settings = settings::lower(&mut lowering.cx);
     lowering.ttl = settings.ttl;
     lowering.lookups = lookups::lower(&mut lowering.cx);
@@ -58,7 +64,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)]) -> (Program, Di
             lowering.cx.diags.extend(replay::lossy(&lowering.nodes, &lowering.spans));
         }
     }
-    (Program { settings, params, functions, nodes: lowering.nodes }, lowering.cx.diags)
+    (Program { settings, params, functions, rust: modules, nodes: lowering.nodes }, lowering.cx.diags)
 }
 
 /// What grows while streams are lowered.

@@ -17,6 +17,7 @@ mod lower;
 pub mod program;
 mod replay;
 mod resolve;
+mod rust;
 mod settings;
 mod stages;
 mod travel;

@@ -1,6 +1,6 @@
 //! The typed program: every name resolved, every expression typed, every stream known as stream or table.
 
-use millstream_runtime::graph::{Function, Hints, JobSettings, Operation, Origin, Param, Port, StreamType};
+use millstream_runtime::graph::{Function, Hints, JobSettings, Operation, Origin, Param, Port, RustModule, StreamType};
 
 /// Names a node of a [`Program`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,6 +12,8 @@ pub struct Program {
     pub settings: JobSettings,
     pub params: Vec<Param>,
     pub functions: Vec<Function>,
+    /// Rust files of the user.
+    pub rust: Vec<RustModule>,
     pub nodes: Vec<Node>,
 }
 

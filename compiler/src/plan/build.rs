@@ -14,7 +14,8 @@ use crate::hir::{Node, NodeId, Program};
 
 /// Plans a program. A node whose input is missing (which only a bug can cause) is left out with everything behind it.
 pub fn build(program: &Program) -> JobGraph {
-    let graph = JobGraph::new(program.settings.clone(), program.params.clone(), program.functions.clone());
+    let mut graph = JobGraph::new(program.settings.clone(), program.params.clone(), program.functions.clone());
+    graph.rust.clone_from(&program.rust);
     let nodes = program.nodes.iter().map(|node| (node.id, node)).collect();
     let mut builder = Builder { nodes, graph, vertices: HashMap::new() };
     let needed = builder.reaching_a_sink(program);

@@ -338,6 +338,11 @@ pub(super) fn over_direction(span: Span, word: &str) -> Diagnostic {
     }
 }
 
+/// `use rust enrich`
+pub(super) fn rust_path_unquoted(span: Span) -> Diagnostic {
+    unexpected(span, "a name", "the path of a Rust file in quotes").with_help("write `use rust \"enrich.rs\"`")
+}
+
 /// Known, but not in this version.
 pub(super) fn later(span: Span, what: &str) -> Diagnostic {
     let verb = if what.contains("` and `") || what.starts_with("early") { "are" } else { "is" };

@@ -20,7 +20,7 @@ impl Bundle {
         let mut files = BTreeMap::new();
         let (mut modules, mut arms) = (String::new(), String::new());
         for (name, (job, execution)) in pipelines {
-            let options = EmitOptions { source: format!("{name}.flow"), version: "0".to_owned() };
+            let options = EmitOptions { source: format!("{name}.flow"), folder: Default::default(), version: "0".to_owned() };
             for (path, text) in emit(job, execution, &options).files {
                 files.insert(place(name, &path), moved(name, &text));
             }
@@ -34,7 +34,8 @@ impl Bundle {
              millstream::run_with_args(job, std::env::args_os().skip(2))\n}}\n"
         );
         files.insert(PathBuf::from("src/main.rs"), main);
-        let generated = GeneratedCrate { package: package.to_owned(), files, features: Default::default() };
+        let generated =
+            GeneratedCrate { package: package.to_owned(), files, features: Default::default(), rust: Default::default() };
         // The cache of the other end-to-end tests, which holds the runtime already.
         let named = std::env::var_os("MILLSTREAM_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
         let cache = Cache::at(named.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("millstream-home")));

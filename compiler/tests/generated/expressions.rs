@@ -405,7 +405,8 @@ pub fn modules() -> BTreeMap<PathBuf, String> {
     odd_names(&mut cases);
     let job = job(cases.list);
     let execution = ExecutionGraph::expand(&job).expect("a layout");
-    let mut files = emit(&job, &execution, &EmitOptions { source: "t.flow".into(), version: "0".into() }).files;
+    let mut files =
+        emit(&job, &execution, &EmitOptions { source: "t.flow".into(), folder: Default::default(), version: "0".into() }).files;
     // The chain only served to call the functions.
     files.retain(|path, _| !path.ends_with("main.rs") && !path.display().to_string().contains("chain_"));
     let names = files.keys().filter_map(|path| path.file_stem()).map(|name| format!("pub mod {};\n", name.display()));

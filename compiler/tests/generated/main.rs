@@ -62,7 +62,7 @@ fn emit_pipeline(folder: &Path, file: &Path) -> BTreeSet<&'static str> {
     let planned = session.plan();
     let shown = render_all(session.diagnostics(), session.sources(), Style::Plain);
     let planned = planned.unwrap_or_else(|| panic!("{}:\n{shown}", file.display()));
-    let options = EmitOptions { source: file.display().to_string(), version: "0".into() };
+    let options = EmitOptions { source: file.display().to_string(), folder: Default::default(), version: "0".into() };
     let generated = emit(&planned.job, &planned.execution, &options);
     for (path, text) in generated.files {
         write(&folder.join(path.strip_prefix("src").expect("a file below src")), &text);

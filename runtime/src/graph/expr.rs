@@ -3,6 +3,7 @@
 //! Every node carries its type. Operands of a binary operator already have one common type (apart from being
 //! optional or not): the front end inserts casts. Null is lifted: an operator whose operand is `T?` has type `U?`.
 
+use super::rust::RustFunction;
 use super::ty::Ty;
 
 /// Where something stands in the user's text, for messages of the running job and for generated doc comments.
@@ -77,6 +78,11 @@ pub enum ExprKind {
     /// A function of the user's own (`fn euros(..) = ..`), by name; see `JobGraph::functions`.
     CallUser {
         function: String,
+        args: Vec<Expr>,
+    },
+    /// A function in a Rust file of the user. Stands alone as the body of a function, over its locals.
+    CallRust {
+        function: Box<RustFunction>,
         args: Vec<Expr>,
     },
     /// `f"{carrier}-{day}"`: the parts are literals and values of any scalar type. A null part makes the result null.
@@ -236,7 +242,9 @@ impl Expr {
                 }
                 visit(otherwise);
             }
-            ExprKind::Call { args, .. } | ExprKind::CallUser { args, .. } => args.iter().for_each(visit),
+            ExprKind::Call { args, .. } | ExprKind::CallUser { args, .. } | ExprKind::CallRust { args, .. } => {
+                args.iter().for_each(visit);
+            }
             ExprKind::Format(parts) | ExprKind::List(parts) => parts.iter().for_each(visit),
             ExprKind::Record(fields) => fields.iter().for_each(|(_, value)| visit(value)),
         }
@@ -277,7 +285,9 @@ impl Expr {
                 }
                 visit(otherwise);
             }
-            ExprKind::Call { args, .. } | ExprKind::CallUser { args, .. } => args.iter_mut().for_each(visit),
+            ExprKind::Call { args, .. } | ExprKind::CallUser { args, .. } | ExprKind::CallRust { args, .. } => {
+                args.iter_mut().for_each(visit);
+            }
             ExprKind::Format(parts) | ExprKind::List(parts) => parts.iter_mut().for_each(visit),
             ExprKind::Record(fields) => fields.iter_mut().for_each(|(_, value)| visit(value)),
         }

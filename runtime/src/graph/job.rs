@@ -11,6 +11,7 @@ use petgraph::visit::EdgeRef;
 
 use super::expr::{Expr, Origin};
 use super::operation::{Operation, StreamType};
+use super::rust::RustModule;
 use super::ty::Ty;
 
 /// Names a vertex for the life of the graph, across removals of others.
@@ -175,13 +176,15 @@ pub struct JobGraph {
     pub settings: JobSettings,
     pub params: Vec<Param>,
     pub functions: Vec<Function>,
+    /// Rust files of the user.
+    pub rust: Vec<RustModule>,
     graph: StableDiGraph<JobVertex, JobEdge, u32>,
 }
 
 impl JobGraph {
     /// A graph without vertices.
     pub fn new(settings: JobSettings, params: Vec<Param>, functions: Vec<Function>) -> Self {
-        JobGraph { settings, params, functions, graph: StableDiGraph::default() }
+        JobGraph { settings, params, functions, rust: Vec::new(), graph: StableDiGraph::default() }
     }
 
     pub fn add(&mut self, vertex: JobVertex) -> VertexId {

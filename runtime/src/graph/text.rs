@@ -193,6 +193,11 @@ fn write_bare(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
             write_list(f, args)?;
             f.write_str(")")
         }
+        ExprKind::CallRust { function, args } => {
+            write!(f, "rust {}(", function.path.join("::"))?;
+            write_list(f, args)?;
+            f.write_str(")")
+        }
         ExprKind::Format(parts) => {
             f.write_str("f\"")?;
             for part in parts {

@@ -61,16 +61,23 @@ macro_rules! flow_enum {
             $(#[doc = $text] $variant),*
         }
 
+        $crate::flow_enum_impls! { $enum = $name { $($variant = $text),* } }
+    };
+}
+
+/// What a column needs of an enum that is there: `#[derive(Record)]` of an enum writes this.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! flow_enum_impls {
+    ($enum:ident = $name:literal { $($variant:ident = $text:literal),* $(,)? }) => {
         const _: () = {
             use $crate::record::enumeration;
             use $crate::record::{CellWriter, FieldError, Value};
             use $crate::value::{EvalError, Str};
 
-            impl $enum {
-                #[inline]
-                fn text(&self) -> &'static str {
-                    match self { $($enum::$variant => $text),* }
-                }
+            #[inline]
+            fn text_of(value: &$enum) -> &'static str {
+                match value { $($enum::$variant => $text),* }
             }
 
             impl enumeration::Enumeration for $enum {
@@ -91,24 +98,24 @@ macro_rules! flow_enum {
                 }
                 #[inline]
                 fn write_json(&self, out: &mut Vec<u8>) {
-                    $crate::formats::json::write_string(self.text(), out);
+                    $crate::formats::json::write_string(text_of(self), out);
                 }
                 fn from_text(text: &str, _unit: Option<$crate::graph::TimeUnit>) -> Result<Self, FieldError> {
                     enumeration::from_text(text)
                 }
                 #[inline]
                 fn write_row<W: CellWriter>(&self, out: &mut W) {
-                    out.string(self.text());
+                    out.string(text_of(self));
                 }
                 fn column_text(&self) -> Option<Str> {
-                    Some(self.text().into())
+                    Some(text_of(self).into())
                 }
             }
 
             impl $crate::state::State for $enum {
                 #[inline]
                 fn encode(&self, out: &mut Vec<u8>) {
-                    $crate::state::State::encode(&Str::const_new(self.text()), out);
+                    $crate::state::State::encode(&Str::const_new(text_of(self)), out);
                 }
                 fn decode(input: &mut $crate::state::StateReader<'_>) -> Result<Self, $crate::state::StateError> {
                     enumeration::decode(input)
@@ -121,20 +128,20 @@ macro_rules! flow_enum {
             impl $crate::value::compare::Compare for $enum {
                 #[inline]
                 fn compare(&self, other: &Self) -> ::std::cmp::Ordering {
-                    Ord::cmp(self, other)
+                    (*self as usize).cmp(&(*other as usize))
                 }
             }
 
             impl $crate::value::text::Print for $enum {
                 fn print(&self, out: &mut Str) {
-                    out.push_str(self.text());
+                    out.push_str(text_of(self));
                 }
             }
 
             impl $crate::value::cast::Cast<Str> for $enum {
                 #[inline]
                 fn cast(&self) -> Result<Str, EvalError> {
-                    Ok(self.text().into())
+                    Ok(text_of(self).into())
                 }
             }
 

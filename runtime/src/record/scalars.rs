@@ -196,6 +196,34 @@ impl Value for bool {
     }
 }
 
+/// A text in a struct of the user's own; rows of the language hold [`Str`].
+impl Value for String {
+    const EMPTY_IS_VALUE: bool = true;
+
+    fn type_text() -> String {
+        Str::type_text()
+    }
+    #[inline]
+    fn from_json(reader: &mut JsonReader<'_>, _unit: Option<TimeUnit>) -> Result<Self, FieldError> {
+        reader.string().map(String::from)
+    }
+    #[inline]
+    fn write_json(&self, out: &mut Vec<u8>) {
+        write_string(self, out);
+    }
+    #[inline]
+    fn from_cell(cell: Cell<'_>, unit: Option<TimeUnit>) -> Result<Self, FieldError> {
+        Str::from_cell(cell, unit).map(String::from)
+    }
+    #[inline]
+    fn write_row<W: CellWriter>(&self, out: &mut W) {
+        out.string(self);
+    }
+    fn column_text(&self) -> Option<Str> {
+        Some(self.as_str().into())
+    }
+}
+
 impl Value for Str {
     const EMPTY_IS_VALUE: bool = true;
 

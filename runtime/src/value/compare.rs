@@ -78,6 +78,14 @@ macro_rules! plain {
 }
 plain!(bool, i8, i16, i32, i64, u8, u16, u32, u64, i128, str, Str, Date, Time, Timestamp, Duration, Uuid, Json, ());
 
+/// In structs of the user's own.
+impl Compare for String {
+    #[inline]
+    fn compare(&self, other: &String) -> Ordering {
+        self.cmp(other)
+    }
+}
+
 impl Compare<str> for Str {
     #[inline]
     fn compare(&self, other: &str) -> Ordering {

@@ -7,6 +7,7 @@ pub mod arith;
 mod base64;
 pub mod cast;
 pub mod compare;
+mod convert;
 mod decimal;
 mod duration;
 mod error;
@@ -22,6 +23,7 @@ mod uuid;
 
 use std::collections::BTreeMap;
 
+pub use self::convert::Convert;
 pub use self::decimal::Decimal;
 pub(crate) use self::decimal::{divide_half_up, pow10};
 pub use self::duration::Duration;

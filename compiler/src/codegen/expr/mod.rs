@@ -9,6 +9,7 @@ mod access;
 mod arithmetic;
 mod branch;
 mod call;
+mod call_rust;
 mod cast;
 mod compare;
 mod logic;
@@ -113,6 +114,7 @@ impl<'a> Lowering<'a> {
             ExprKind::Match { subject, arms, otherwise } => self.match_arms(subject, arms, otherwise, &expr.ty),
             ExprKind::Cast(mode, operand) => self.cast(*mode, operand, &expr.ty),
             ExprKind::Call { function, args } => self.call(function, args, &expr.ty),
+            ExprKind::CallRust { function, args } => self.call_rust(function, args, &expr.ty),
             ExprKind::CallUser { function, args } => self.call_user(function, args, &expr.ty),
             ExprKind::Format(parts) => self.format(parts),
             ExprKind::List(items) => self.list(items, &expr.ty),

@@ -76,8 +76,12 @@ impl<'a> Typer<'_, 'a> {
         if self.cx.items.broken.contains(name.text.as_str()) {
             return self.error(span);
         }
+        if let Some(plain) = self.cx.rust.iter().flat_map(|file| &file.plain).find(|plain| plain.text == name.text) {
+            return self.reject(crate::rust::not_annotated(name, plain.span), span);
+        }
         let own = self.cx.items.functions.iter().map(|entry| entry.node.name.text.as_str());
-        let mut candidates: Vec<&str> = own.chain(functions::FUNCTIONS.iter().map(|spec| spec.name)).collect();
+        let mut candidates: Vec<&str> =
+            own.chain(self.cx.rust_functions.keys().copied()).chain(functions::FUNCTIONS.iter().map(|spec| spec.name)).collect();
         candidates.extend(millstream_runtime::aggregates::AGGREGATES.iter().map(|spec| spec.name));
         let diagnostic = match name.text.as_str() {
             "tumbling" | "sliding" | "session" | "cumulative" => names::not_a_value(

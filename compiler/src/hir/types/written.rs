@@ -54,7 +54,12 @@ impl<'a> Context<'a> {
                 } else {
                     let records: Vec<&str> = self.items.records.iter().map(|entry| entry.node.name.text.as_str()).collect();
                     let enums = self.items.enums.iter().map(|entry| entry.node.name.text.as_str());
-                    let candidates: Vec<&str> = records.into_iter().chain(enums).chain(BUILT_IN.iter().copied()).collect();
+                    let candidates: Vec<&str> = records
+                        .into_iter()
+                        .chain(enums)
+                        .chain(self.rust_types.keys().copied())
+                        .chain(BUILT_IN.iter().copied())
+                        .collect();
                     let diagnostic =
                         match common_alias(&name.text) {
                             Some(alias) => names::unknown_type(name, &[])

@@ -69,6 +69,7 @@ impl Failure {
             ExprKind::Cast(mode, _) => *mode == CastMode::Checked,
             ExprKind::Call { function, .. } => functions::find(function).is_none_or(|spec| spec.fallible),
             ExprKind::CallUser { function, .. } => self.fallible.contains(function),
+            ExprKind::CallRust { function, .. } => function.fallible,
             ExprKind::Error => true,
             _ => false,
         }

@@ -68,9 +68,11 @@ pub enum SettingValue {
     Error,
 }
 
-/// `use "nexmark.flow"`
+/// `use "nexmark.flow"`, `use rust "enrich.rs"`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Use {
+    /// The file holds Rust.
+    pub rust: bool,
     pub path: String,
     pub path_span: Span,
 }

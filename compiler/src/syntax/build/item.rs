@@ -61,8 +61,16 @@ impl Builder<'_> {
         for inner in pair.into_inner() {
             let span = self.span(&inner);
             match inner.as_rule() {
-                Rule::string => return Some(ItemKind::Use(Use { path: self.string_text(&inner), path_span: span })),
-                Rule::later_use => self.report(errors::later(span, "`use rust` and `use crate`")),
+                Rule::string => {
+                    return Some(ItemKind::Use(Use { rust: false, path: self.string_text(&inner), path_span: span }));
+                }
+                Rule::use_rust => {
+                    let Some(string) = inner.into_inner().find(|inner| inner.as_rule() == Rule::string) else { continue };
+                    let path_span = self.span(&string);
+                    return Some(ItemKind::Use(Use { rust: true, path: self.string_text(&string), path_span }));
+                }
+                Rule::later_use if inner.as_str().starts_with("rust") => self.report(errors::rust_path_unquoted(span)),
+                Rule::later_use => self.report(errors::later(span, "`use crate`")),
                 _ => {}
             }
         }

@@ -1,0 +1,77 @@
+//! Rust files in pipelines: what `check` says of a signature agrees with rustc, and mistakes have the lines of the file.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use support::compare;
+
+fn rows(folder: &Path) -> Vec<String> {
+    let texts = compare::files(folder).iter().map(|file| compare::text(file)).collect::<String>();
+    let mut rows: Vec<String> = texts.lines().map(str::to_owned).collect();
+    rows.sort();
+    rows
+}
+
+/// A pipeline and its Rust file in a folder of their own.
+fn project(name: &str, flow: &str, rust: &str) -> std::path::PathBuf {
+    let folder = support::fresh_folder(name);
+    std::fs::write(folder.join("p.flow"), flow).expect("written");
+    std::fs::write(folder.join("enrich.rs"), rust).expect("written");
+    folder
+}
+
+#[test]
+fn every_type_crosses_in_both_directions() {
+    let own = support::root().join("compiler/cli/tests/rust");
+    let folder = support::fresh_folder("rust-all");
+    let binary = support::build(&own.join("all.flow"), &folder);
+    std::os::unix::fs::symlink(own.join("data"), folder.join("data")).expect("a link to the data");
+    let output = Command::new(&binary).current_dir(&folder).output().expect("the pipeline starts");
+    support::assert_success(&output, "all");
+    for name in ["all", "words"] {
+        let expected = std::fs::read_to_string(own.join(format!("expected/{name}.jsonl"))).unwrap_or_default();
+        let found = rows(&folder.join("out").join(name));
+        assert_eq!(found, expected.lines().collect::<Vec<_>>(), "{name}");
+    }
+}
+
+const FLOW: &str = r#"
+use rust "enrich.rs"
+source rows: { x: int64 } from file { path: "rows.jsonl" }
+stream out = rows | select { y: half(x) }
+sink out into file { path: "out", format: json }
+"#;
+
+#[test]
+fn what_rustc_says_has_the_lines_of_the_file() {
+    let rust = "use millstream::prelude::*;\n\n#[function]\npub fn half(x: i64) -> i64 {\n    x.half()\n}\n";
+    let folder = project("rust-wrong", FLOW, rust);
+    let output = support::millstream().args(["build", "p.flow"]).current_dir(&folder).output().expect("millstream starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(said.contains("error[E0905]: enrich.rs does not compile"), "{said}");
+    assert!(said.contains("--> enrich.rs:5:7"), "{said}");
+    assert!(said.contains("no method named `half` found for type `i64`"), "{said}");
+    assert!(!said.contains("internal error"), "{said}");
+}
+
+#[test]
+fn errors_and_panics_say_where_they_come_from() {
+    let rust = "use millstream::prelude::*;\n\n#[function]\npub fn half(x: i64) -> Result<i64, String> {\n    let unused = 1;\n    if x == 0 {\n        panic!(\"zero came\");\n    }\n    if x % 2 == 0 { Ok(x / 2) } else { Err(format!(\"{x} is odd\")) }\n}\n";
+    let folder = project("rust-fails", FLOW, rust);
+    let build = support::millstream().args(["build", "p.flow", "-o", "p"]).current_dir(&folder).output().expect("it starts");
+    support::assert_success(&build, "build");
+    let warned = String::from_utf8_lossy(&build.stderr).into_owned();
+    assert!(warned.contains("unused variable: `unused`") && warned.contains("--> enrich.rs:5:9"), "{warned}");
+    let run = |rows: &str| {
+        std::fs::write(folder.join("rows.jsonl"), rows).expect("written");
+        let output = Command::new(folder.join("p")).current_dir(&folder).output().expect("the pipeline starts");
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (fine, said) = run("{\"x\":4}\n{\"x\":3}\n");
+    assert!(!fine && said.contains("3 is odd") && said.contains("half(x)") && said.contains("p.flow:4"), "{said}");
+    let (fine, said) = run("{\"x\":4}\n{\"x\":0}\n");
+    assert!(!fine && said.contains("zero came") && said.contains("enrich.rs:7"), "{said}");
+}

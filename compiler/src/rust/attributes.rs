@@ -1,0 +1,131 @@
+//! Attributes of Rust items: `#[function]`, `#[derive(Record)]`, `#[flow(..)]`, doc comments.
+
+use millstream_runtime::graph::TimeUnit;
+use syn::spanned::Spanned;
+
+use super::errors;
+use super::read::Reader;
+use crate::source::Span;
+use crate::syntax::ast::Name;
+
+/// The attribute of this name, whatever path stands before it.
+pub(super) fn find<'a>(attrs: &'a [syn::Attribute], name: &str) -> Option<&'a syn::Attribute> {
+    attrs.iter().find(|attribute| attribute.path().segments.last().is_some_and(|last| last.ident == name))
+}
+
+/// `#[cfg(test)]`
+pub(super) fn only_for_tests(attrs: &[syn::Attribute]) -> bool {
+    attrs.iter().any(|attribute| {
+        let syn::Meta::List(list) = &attribute.meta else { return false };
+        attribute.path().is_ident("cfg") && list.tokens.to_string() == "test"
+    })
+}
+
+/// The doc comment, its lines without the blank before them.
+pub(super) fn doc(attrs: &[syn::Attribute]) -> Option<String> {
+    let mut lines = Vec::new();
+    for attribute in attrs.iter().filter(|attribute| attribute.path().is_ident("doc")) {
+        if let syn::Meta::NameValue(syn::MetaNameValue { value: syn::Expr::Lit(literal), .. }) = &attribute.meta
+            && let syn::Lit::Str(text) = &literal.lit
+        {
+            let text = text.value();
+            lines.extend(text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()));
+        }
+    }
+    let doc = lines.join("\n").trim().to_owned();
+    (!doc.is_empty()).then_some(doc)
+}
+
+/// Names in `#[derive(..)]`.
+pub(super) fn derives(attrs: &[syn::Attribute]) -> Vec<String> {
+    let mut names = Vec::new();
+    for attribute in attrs.iter().filter(|attribute| attribute.path().is_ident("derive")) {
+        let _ = attribute.parse_nested_meta(|meta| {
+            names.extend(meta.path.segments.last().map(|last| last.ident.to_string()));
+            Ok(())
+        });
+    }
+    names
+}
+
+/// `#[function]`, `#[function(name = "lower_ascii")]`. Err: reported.
+pub(super) fn function(reader: &mut Reader<'_>, attribute: &syn::Attribute) -> Result<Option<Name>, ()> {
+    if matches!(attribute.meta, syn::Meta::Path(_)) {
+        return Ok(None);
+    }
+    let mut name = None;
+    let mut wrong: Option<Span> = None;
+    let place = &reader.place;
+    let parsed = attribute.parse_nested_meta(|meta| {
+        if meta.path.is_ident("name") {
+            let text: syn::LitStr = meta.value()?.parse()?;
+            name = Some(Name { text: text.value(), span: place.span(text.span()) });
+        } else {
+            wrong = Some(place.span(meta.path.span()));
+            if meta.input.peek(syn::Token![=]) {
+                let _: syn::Expr = meta.value()?.parse()?;
+            }
+        }
+        Ok(())
+    });
+    if let Err(error) = parsed {
+        wrong = Some(place.span(error.span()));
+    }
+    match wrong {
+        Some(span) => {
+            let diagnostic = errors::function_attribute(span);
+            reader.report(diagnostic);
+            Err(())
+        }
+        None => Ok(name),
+    }
+}
+
+/// What `#[flow(..)]` says of a field or of a variant.
+#[derive(Default)]
+pub(super) struct Flow {
+    pub(super) rename: Option<Name>,
+    pub(super) unit: Option<TimeUnit>,
+    pub(super) event_time: bool,
+    pub(super) key: bool,
+}
+
+/// Reads all `#[flow(..)]` of a field.
+pub(super) fn flow(reader: &mut Reader<'_>, attrs: &[syn::Attribute], known: &[&str]) -> Flow {
+    let mut flow = Flow::default();
+    let mut problems = Vec::new();
+    let place = &reader.place;
+    for attribute in attrs.iter().filter(|attribute| attribute.path().is_ident("flow")) {
+        let parsed = attribute.parse_nested_meta(|meta| {
+            let span = place.span(meta.path.span());
+            let word = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+            match word.as_str() {
+                "rename" | "name" if known.contains(&"rename") => {
+                    let text: syn::LitStr = meta.value()?.parse()?;
+                    flow.rename = Some(Name { text: text.value(), span: place.span(text.span()) });
+                }
+                "unit" if known.contains(&"unit") => {
+                    let text: syn::LitStr = meta.value()?.parse()?;
+                    flow.unit = TimeUnit::ALL.into_iter().find(|unit| unit.word() == text.value());
+                    if flow.unit.is_none() {
+                        problems.push(errors::unit(place.span(text.span())));
+                    }
+                }
+                "event_time" if known.contains(&"event_time") => flow.event_time = true,
+                "key" if known.contains(&"key") => flow.key = true,
+                _ => {
+                    problems.push(errors::flow_attribute(&word, span, known));
+                    if meta.input.peek(syn::Token![=]) {
+                        let _: syn::Expr = meta.value()?.parse()?;
+                    }
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = parsed {
+            problems.push(errors::flow_attribute("", place.span(error.span()), known));
+        }
+    }
+    problems.into_iter().for_each(|problem| reader.report(problem));
+    flow
+}

@@ -1,0 +1,185 @@
+//! E08xx: what can be wrong in a Rust file that a pipeline uses. Places are in the Rust file.
+
+use super::Written;
+use crate::diagnostics::{Diagnostic, did_you_mean};
+use crate::source::Span;
+use crate::syntax::ast::Name;
+
+/// The file is no Rust.
+pub(super) fn not_rust(span: Span, reason: &str) -> Diagnostic {
+    Diagnostic::error("E0801", "this Rust file does not parse", span, reason.to_owned())
+        .with_help("the file is read as rustc reads it: mend it there first")
+}
+
+/// Thousands of brackets within each other.
+pub(super) fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::error("E0801", "this Rust file does not parse", span, "brackets are nested too deeply from here on")
+        .with_help("take the inner part out into a function of its own")
+}
+
+/// A type that no column can have.
+pub fn unsupported(written: &Written, reason: &str, help: &str) -> Diagnostic {
+    let title = format!("`{}` is no type of the language", written.text);
+    Diagnostic::error("E0802", title, written.span, reason.to_owned()).with_help(help.to_owned())
+}
+
+/// Type parameters.
+pub(super) fn generic(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error("E0803", format!("a {what} of the language has no type parameters"), span, "nothing says what this is")
+        .with_help(format!("write one {what} for each type that it is used with"))
+}
+
+/// Lifetimes.
+pub(super) fn lifetime(span: Span, what: &str) -> Diagnostic {
+    let help = match what {
+        "function" => "take `&str` or `&T`, and return a value of its own: `String`, `Vec<T>`",
+        _ => "hold values of their own: `String` instead of `&'a str`",
+    };
+    Diagnostic::error("E0803", format!("a {what} of the language has no lifetimes"), span, "nothing is borrowed from a row")
+        .with_help(help)
+}
+
+/// `async fn` and the like.
+pub(super) fn kind_of_function(span: Span, word: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("E0803", format!("a function of the language is not `{word}`"), span, "not known here").with_help(help)
+}
+
+/// `self`
+pub(super) fn receiver(span: Span) -> Diagnostic {
+    Diagnostic::error("E0803", "a function of the language has no `self`", span, "there is no value to call it on")
+        .with_help("write a free function: `pub fn name(..) -> ..`")
+}
+
+/// `(a, b): (i64, i64)`
+pub(super) fn pattern(span: Span) -> Diagnostic {
+    Diagnostic::error("E0803", "a parameter is one name", span, "a pattern has no name in the language")
+        .with_help("give it a name, and take it apart inside of the function")
+}
+
+/// A function that gives nothing.
+pub fn no_result(name: &Name, span: Span) -> Diagnostic {
+    Diagnostic::error("E0803", format!("the function `{}` gives no value", name.text), span, "no result")
+        .with_help("say what it returns: `-> bool`, `-> Option<String>`")
+}
+
+/// An item that generated code could not name.
+pub(super) fn not_public(name: &Name, what: &str, restricted: Option<Span>) -> Diagnostic {
+    let title = format!("the {what} `{}` is not public", name.text);
+    let diagnostic =
+        Diagnostic::error("E0804", title, name.span, "the pipeline cannot reach it").with_help("write `pub` before it");
+    match (restricted, what) {
+        (Some(span), _) => diagnostic.with_fix("write `pub`", span, "pub", true),
+        (None, "field") => {
+            let start = Span { end: name.span.start, ..name.span };
+            diagnostic.with_fix("write `pub`", start, "pub ", true)
+        }
+        _ => diagnostic,
+    }
+}
+
+/// A name that the language has already.
+pub fn name_taken(name: &Name, what: &str, by: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("E0805", format!("the {what} `{}` has the name of {by}", name.text), name.span, format!("this is {by}"))
+        .with_help(help.to_owned())
+}
+
+/// `#[function(..)]`
+pub(super) fn function_attribute(span: Span) -> Diagnostic {
+    Diagnostic::error("E0806", "`#[function]` knows only `name`", span, "not known here")
+        .with_help("write `#[function]` or `#[function(name = \"other_name\")]`")
+}
+
+/// `#[flow(..)]`
+pub(super) fn flow_attribute(word: &str, span: Span, known: &[&str]) -> Diagnostic {
+    let title = if word.is_empty() { "cannot read `#[flow(..)]`".to_owned() } else { format!("unknown attribute `{word}`") };
+    let forms: Vec<&str> = known
+        .iter()
+        .map(|word| match *word {
+            "rename" => "`rename = \"outside-name\"`",
+            "unit" => "`unit = \"ms\"`",
+            "event_time" => "`event_time`",
+            _ => "`key`",
+        })
+        .collect();
+    let diagnostic = Diagnostic::error("E0806", title, span, "not known here");
+    match did_you_mean(word, known.iter().copied()) {
+        Some(meant) => diagnostic.with_help(format!("did you mean `{meant}`? known are {}", forms.join(", "))).with_fix(
+            format!("write `{meant}`"),
+            span,
+            meant,
+            false,
+        ),
+        None => diagnostic.with_help(format!("known are {}", forms.join(", "))),
+    }
+}
+
+/// `#[flow(unit = "m")]`
+pub(super) fn unit(span: Span) -> Diagnostic {
+    Diagnostic::error("E0806", "unknown unit", span, "no unit of time").with_help("write \"s\", \"ms\", \"us\" or \"ns\"")
+}
+
+/// Two columns of event time.
+pub(super) fn two_event_times(name: &Name, first: &Name) -> Diagnostic {
+    Diagnostic::error("E0806", "a record has one event time", name.span, "the second one")
+        .with_label(first.span, "the first one")
+        .with_help("leave `#[flow(event_time)]` at one of the two fields")
+}
+
+/// `#[flow(event_time)]` at a field that is no timestamp.
+pub fn event_time_is_no_timestamp(name: &Name, written: &Written) -> Diagnostic {
+    let title = format!("`{}` cannot be the event time", name.text);
+    Diagnostic::error("E0806", title, written.span, format!("`{}` is no `Timestamp`", written.text))
+        .with_help("write `Timestamp`; `#[flow(unit = \"ms\")]` says what numbers in the data mean")
+}
+
+/// `#[flow(unit = ..)]` at a field that is no timestamp.
+pub fn unit_without_timestamp(name: &Name, written: &Written) -> Diagnostic {
+    let title = format!("`{}` has a unit, but is no timestamp", name.text);
+    Diagnostic::error("E0806", title, written.span, format!("`{}` is no `Timestamp`", written.text))
+        .with_help("take `unit` away, or make the field a `Timestamp`")
+}
+
+/// A tuple struct or one without fields.
+pub(super) fn no_named_fields(name: &Name) -> Diagnostic {
+    Diagnostic::error("E0806", "a record has named fields", name.span, "its fields have no names")
+        .with_help(format!("write `pub struct {} {{ pub id: i64, .. }}`: fields are columns", name.text))
+}
+
+/// `Open { since: Timestamp }`
+pub(super) fn variant_with_fields(span: Span) -> Diagnostic {
+    Diagnostic::error("E0806", "values of an enum hold nothing", span, "a value is just its name")
+        .with_help("write a record with a column of this enum and optional columns for the rest")
+}
+
+/// `enum E {}`
+pub(super) fn no_variants(name: &Name) -> Diagnostic {
+    Diagnostic::error("E0806", format!("the enum `{}` has no values", name.text), name.span, "nothing can be stored here")
+        .with_help("list them: `pub enum Status { Open, Shipped }`")
+}
+
+/// Derives that are missing.
+pub(super) fn derives(name: &Name, missing: &[&str], needed: &[&str]) -> Diagnostic {
+    let list = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    Diagnostic::error("E0808", format!("`{}` does not derive {list}", name.text), name.span, "rows are copied and compared")
+        .with_help(format!("write `#[derive({}, Record)]`", needed.join(", ")))
+}
+
+/// A function that is there, but not annotated.
+pub fn not_annotated(call: &Name, function: Span) -> Diagnostic {
+    Diagnostic::error("E0807", format!("the function `{}` is not annotated", call.text), call.span, "not known to the language")
+        .with_label(function, "it is defined here")
+        .with_help("write `#[function]` above it")
+}
+
+/// A struct that is there, but not annotated.
+pub fn type_not_annotated(written: &Written, at: Span) -> Diagnostic {
+    Diagnostic::error("E0807", format!("`{}` is no record", written.text), written.span, "not known to the language")
+        .with_label(at, "it is defined here")
+        .with_help("write `#[derive(Clone, Record)]` above it")
+}
+
+/// A file that gives nothing to the language.
+pub fn nothing_annotated(span: Span, path: &str) -> Diagnostic {
+    Diagnostic::warning("W0801", format!("{path} has nothing for the language"), span, "no function or record of it is known")
+        .with_help("write `#[function]` above a `pub fn`, or `#[derive(Clone, Record)]` above a `pub struct`")
+}

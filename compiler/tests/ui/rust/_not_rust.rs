@@ -1,0 +1,4 @@
+#[function]
+pub fn country_of(ip: &str) -> Option<String> {
+    lookup(ip
+}

@@ -1,0 +1,58 @@
+//! What a job takes from Rust files of the user: `use rust "enrich.rs"`.
+//!
+//! Comes from reading the file; code generation compiles the file where it lies and calls into it.
+
+use super::expr::Origin;
+use super::ty::Ty;
+
+/// A Rust file that becomes a module of the generated crate.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RustModule {
+    /// The path as the user named it.
+    pub path: String,
+    /// What it makes known to the language.
+    pub types: Vec<RustType>,
+}
+
+/// A struct or enum that the user annotated.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RustType {
+    /// Modules within the file, then the name.
+    pub path: Vec<String>,
+    /// The record or enum that it is in the language.
+    pub ty: Ty,
+    /// The fields of the struct in the order of the columns, or the variants of the enum in the order of the values.
+    pub members: Vec<String>,
+}
+
+/// A function in a Rust file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RustFunction {
+    /// Index into `JobGraph::rust`.
+    pub module: usize,
+    /// Modules within the file, then the name.
+    pub path: Vec<String>,
+    /// How each parameter is handed over.
+    pub params: Vec<Passing>,
+    /// The return type is a `Result`: an error is an evaluation error.
+    pub fallible: bool,
+    /// The value is an iterator whose items make the list.
+    pub iterator: bool,
+    /// The signature in the file.
+    pub origin: Origin,
+}
+
+/// How an argument reaches a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Passing {
+    /// As generated code holds it: `&str`, `&[u8]`, numbers, and options of them.
+    AsIs,
+    /// A value of the parameter's own type.
+    Value,
+    /// A reference to one.
+    Reference,
+    /// A slice of converted elements.
+    Slice,
+    /// `Option<&T>`
+    OptionalReference,
+}
