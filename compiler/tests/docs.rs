@@ -73,9 +73,12 @@ struct Text(String);
 
 impl Loader for Text {
     fn load(&self, path: &str) -> Result<Vec<u8>, String> {
-        // What a block takes by `use` is not at hand.
-        let text = if path == "page.flow" { self.0.as_str() } else { "" };
-        Ok(text.as_bytes().to_vec())
+        if path == "page.flow" {
+            return Ok(self.0.as_bytes().to_vec());
+        }
+        // A Rust file is that of the example of its name; what a block takes by another `use` is not at hand.
+        let text = path.strip_suffix(".rs").map(|name| std::fs::read(root().join(format!("examples/{name}/{name}.rs"))));
+        text.unwrap_or(Ok(Vec::new())).map_err(|_| format!("there is no example {path}"))
     }
 }
 
@@ -139,6 +142,27 @@ fn every_block_compiles() {
     }
     assert!(count >= 4, "the pages have examples");
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// What a page shows of Rust stands in the examples, which are built and run.
+#[test]
+fn rust_blocks_are_parts_of_examples() {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut examples = String::new();
+    for entry in std::fs::read_dir(root().join("examples")).expect("examples").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Ok(text) = std::fs::read_to_string(entry.path().join(format!("{name}.rs"))) {
+            examples.push_str(&squeezed(&text));
+        }
+    }
+    let page = std::fs::read_to_string(root().join("docs/rust.md")).expect("the guide");
+    let blocks: Vec<&str> = page.split("\n```rust\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    assert!(blocks.len() >= 3, "the guide has examples");
+    for block in blocks {
+        for part in block.split("\n\n") {
+            assert!(examples.contains(&squeezed(part)), "no example has\n{part}");
+        }
+    }
 }
 
 /// All functions and aggregates, by category.

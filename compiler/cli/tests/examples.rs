@@ -189,6 +189,32 @@ fn orders() {
 
 /// Overflow, division by zero and records that cannot be read stop nothing and are all in the stream of errors.
 #[test]
+fn enrich() {
+    let example = support::root().join("examples/enrich");
+    let folder = support::fresh_folder("enrich");
+    let binary = support::build(&example.join("enrich.flow"), &folder);
+    std::os::unix::fs::symlink(example.join("data"), folder.join("data")).expect("a link to the data");
+    for parallelism in ["1", "2"] {
+        let command = ["--parallelism", parallelism, "--fresh", "--replace"];
+        let output = Command::new(&binary).args(command).current_dir(&folder).output().expect("the pipeline starts");
+        support::assert_success(&output, "enrich");
+        for name in ["priced", "to_send", "rejected"] {
+            let what = format!("{name} at parallelism {parallelism}");
+            let lines = |text: String| {
+                // The place in the text begins with the path that the compiler was given.
+                let folder = example.to_string_lossy().into_owned() + "/";
+                let mut lines: Vec<String> = text.lines().map(|line| line.replace(&folder, "")).collect();
+                lines.sort();
+                lines
+            };
+            let expected = lines(compare::text(&example.join(format!("expected/{name}.jsonl"))));
+            let found = compare::files(&folder.join("out").join(name)).iter().map(|file| compare::text(file)).collect();
+            assert_eq!(lines(found), expected, "{what}");
+        }
+    }
+}
+
+#[test]
 fn bad_rows() {
     let example = support::root().join("examples/bad_rows");
     let folder = support::fresh_folder("bad_rows");

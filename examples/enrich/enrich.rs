@@ -1,0 +1,60 @@
+//! What the pipeline beside this file cannot say in the language itself.
+
+use millstream::prelude::*;
+
+/// Where an order has got to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Record)]
+pub enum Status {
+    #[flow(rename = "open")]
+    Open,
+    #[flow(rename = "in transit")]
+    InTransit,
+}
+
+/// An order of the shop.
+#[derive(Clone, Debug, Record)]
+pub struct Order {
+    /// Given by the shop.
+    #[flow(rename = "order-id")]
+    pub id: i64,
+    #[flow(event_time)]
+    pub placed_at: Timestamp,
+    /// Of the customer's machine.
+    pub ip: String,
+    pub coupon: Option<String>,
+    pub amount: Decimal<10, 2>,
+    pub status: Status,
+    pub tags: Vec<String>,
+}
+
+/// The country of an address; null where nobody knows.
+#[function]
+pub fn country_of(ip: &str) -> Option<String> {
+    let country = match ip.split('.').next()? {
+        "10" => "DE",
+        "11" => "FR",
+        _ => return None,
+    };
+    Some(country.to_owned())
+}
+
+/// What a coupon takes off, in percent.
+#[function]
+pub fn discount(coupon: &str) -> Result<u8, String> {
+    let percent = coupon.strip_prefix("SAVE").and_then(|rest| rest.parse().ok());
+    percent.filter(|percent| *percent <= 50).ok_or_else(|| format!("`{coupon}` is no coupon"))
+}
+
+/// What a customer reads about an order.
+#[derive(Clone, Debug, Record)]
+pub struct Notice {
+    pub topic: String,
+    pub urgent: bool,
+}
+
+/// Notices for the words that an order is tagged with.
+#[function]
+pub fn notices(tags: &[String], status: Status) -> impl Iterator<Item = Notice> {
+    let urgent = status == Status::Open;
+    tags.iter().filter(|tag| tag.as_str() != "test").map(move |tag| Notice { topic: tag.clone(), urgent })
+}
