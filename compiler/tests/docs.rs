@@ -94,6 +94,10 @@ fn check_items(block: &str) -> String {
     let mut text = block.to_owned();
     // Last first: a source brings its record.
     for (name, definition) in PRELUDE.iter().rev() {
+        // Its records are in the Rust file.
+        if block.contains("use rust") {
+            break;
+        }
         let source_needs =
             PRELUDE.iter().any(|(other, source)| needs(other) && !defines(other) && source.contains(&format!(": {name} from")));
         if !defines(name) && (needs(name) || source_needs) {
