@@ -32,6 +32,8 @@ enum Step {
     Scale(i128),
     /// What was always there may now be absent.
     Present(Box<Step>),
+    /// What stays may now go by itself.
+    Lasting(Box<Step>),
     Optional(Box<Step>),
     List(Box<Step>),
     Map(Box<Step>, Box<Step>),
@@ -93,6 +95,10 @@ fn step(old: &Layout, new: &Layout, path: &str) -> Result<Step, Mismatch> {
         }
         (Layout::Optional(old), Layout::Optional(new)) => Step::Optional(Box::new(step(old, new, path)?)),
         (old, Layout::Optional(new)) if !matches!(old, Layout::Optional(_)) => Step::Present(Box::new(step(old, new, path)?)),
+        (old, Layout::Struct { label, fields }) if label == "expiring" && !is_expiring(old) => match fields.as_slice() {
+            [(_, inner), _] => Step::Lasting(Box::new(step(old, inner, path)?)),
+            _ => return refuse(format!("was {old}, is {new}")),
+        },
         (Layout::Optional(_), _) => {
             return refuse(format!("may be null in the checkpoint ({old}), must not be null now ({new})"));
         }
@@ -141,6 +147,11 @@ fn step(old: &Layout, new: &Layout, path: &str) -> Result<Step, Mismatch> {
     })
 }
 
+/// Whether the value has a time at which it goes.
+fn is_expiring(layout: &Layout) -> bool {
+    matches!(layout, Layout::Struct { label, .. } if label == "expiring")
+}
+
 impl Step {
     /// Whether converted values have the bytes that they had.
     fn keeps_bytes(&self) -> bool {
@@ -161,7 +172,7 @@ impl Step {
                 };
                 variants.iter().enumerate().all(same)
             }
-            Step::Signed | Step::Float | Step::Scale(_) | Step::Present(_) | Step::Map(..) => false,
+            Step::Signed | Step::Float | Step::Scale(_) | Step::Present(_) | Step::Lasting(_) | Step::Map(..) => false,
         }
     }
 
@@ -177,6 +188,10 @@ impl Step {
             Step::Present(inner) => {
                 out.push(1);
                 inner.apply(input, out)?;
+            }
+            Step::Lasting(inner) => {
+                inner.apply(input, out)?;
+                out.push(0);
             }
             Step::Optional(inner) => {
                 let present = input.flag()?;
@@ -287,6 +302,23 @@ mod tests {
         added: Option<i64>,
         tags: Vec<Str>,
         delay: i64,
+    }
+
+    #[test]
+    fn what_stays_may_go_by_itself_from_now_on() {
+        use crate::codegen::{ListState, MapState, ValueState};
+        use crate::value::Timestamp;
+        type Before = (Option<i32>, Vec<Str>, BTreeMap<i64, Old>);
+        type After = (ValueState<i64>, ListState<Str>, MapState<i64, New>);
+        let old = Old { gone: "x".into(), delay: -5, note: "n".into() };
+        let before: Before = (Some(7), vec!["a".into(), "b".into()], BTreeMap::from([(1, old)]));
+        let after: After = convert(&before);
+        let end = Timestamp(i64::MAX - 1);
+        assert_eq!(after.0.get(end), Some(&7));
+        assert_eq!(after.1.iter(end).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(after.2.get(&1, end).map(|new| new.delay), Some(-5));
+        // Back again, what has a time set would stay for ever.
+        assert_eq!(refused::<ListState<i64>, Vec<i64>>(), ": was expiring { value: int64, until: timestamp? }, is int64");
     }
 
     #[test]

@@ -74,6 +74,19 @@ fn write_value(cursor: &mut Cursor<'_>, layout: &Layout, out: &mut String) -> Re
             let count = items.len() as u64;
             list(out, "(", ")", count, |out| items.next().map_or(Ok(()), |item| write_value(cursor, item, out)))?;
         }
+        // What may go by itself: most of it has no time set.
+        Layout::Struct { label, fields } if label == "expiring" => {
+            let [(_, inner), (_, until)] = fields.as_slice() else { return Err(Damaged) };
+            write_value(cursor, inner, out)?;
+            if cursor.clone().flag()? {
+                out.push_str(" until ");
+            }
+            let mark = out.len();
+            write_value(cursor, until, out)?;
+            if out[mark..] == *"null" {
+                out.truncate(mark);
+            }
+        }
         Layout::Struct { label, fields } => {
             if !label.is_empty() {
                 let _ = write!(out, "{label} ");

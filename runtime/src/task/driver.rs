@@ -282,6 +282,7 @@ impl Task {
             GateEvent::Watermark(time) => {
                 progress.watermark = time;
                 if !self.finished {
+                    self.chain.processing_time(now_micros())?;
                     self.chain.watermark(Watermark(time))?;
                 }
             }
@@ -433,12 +434,16 @@ async fn until(at: Option<Instant>) {
     }
 }
 
+/// Sleeps until the clock has come to a time, or for a second: the clock may jump ahead while the task sleeps.
 async fn until_micros(at: Option<i64>) {
     match at {
         Some(at) => {
-            let wait = u64::try_from(at.saturating_sub(now_micros())).unwrap_or(0);
+            let wait = u64::try_from(at.saturating_sub(now_micros())).unwrap_or(0).min(CLOCK_CHECKED);
             tokio::time::sleep(Duration::from_micros(wait)).await;
         }
         None => std::future::pending().await,
     }
 }
+
+/// How long a task goes without a look at the clock while somebody waits for it. Microseconds.
+const CLOCK_CHECKED: u64 = 1_000_000;

@@ -133,6 +133,14 @@ pub fn context(subtask: u32, parallelism: u32, on_error: ErrorPolicy) -> Operato
     OperatorContext { subtask, parallelism, max_parallelism: MAX_PARALLELISM, on_error, ..OperatorContext::single("op") }
 }
 
+/// Where the exchange sends a key.
+pub fn subtask_of(key: i64, parallelism: u32) -> u32 {
+    let mut bytes = Vec::new();
+    key.encode(&mut bytes);
+    let groups = KeyGroups::new(MAX_PARALLELISM);
+    groups.subtask(groups.of_hash(hash_bytes(&bytes)), parallelism)
+}
+
 /// An operator at some parallelism.
 pub struct Job<In: Keyed, O: Operator<In>> {
     subtasks: Vec<Chained<O, Seen<O::Out>>>,
@@ -159,10 +167,7 @@ where
         for event in events {
             match event {
                 Event::Row(row) => {
-                    let mut bytes = Vec::new();
-                    row.key().encode(&mut bytes);
-                    let groups = KeyGroups::new(MAX_PARALLELISM);
-                    let subtask = groups.subtask(groups.of_hash(hash_bytes(&bytes)), parallelism);
+                    let subtask = subtask_of(row.key(), parallelism);
                     self.subtasks[subtask as usize].push(row.clone()).unwrap();
                 }
                 Event::Watermark(time) => self.subtasks.iter_mut().for_each(|s| s.watermark(Watermark(*time)).unwrap()),

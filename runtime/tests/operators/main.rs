@@ -12,6 +12,7 @@ mod law;
 mod lookups;
 mod over;
 mod process;
+mod process_broadcast;
 mod ranking;
 mod sessions;
 mod tables;

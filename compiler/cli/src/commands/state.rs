@@ -190,12 +190,29 @@ fn values(entries: &[&StateEntry], key: Option<&str>, limit: usize) -> Result<St
     let mut shown: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut found = false;
     for entry in entries {
-        let Part::Group(group, bytes) = &entry.part else { continue };
         let Some(layout) = Layout::parse(&entry.schema) else { continue };
+        let known = shown.contains_key(&(entry.uid.as_str(), entry.state.as_str()));
         let count = shown.entry((&entry.uid, &entry.state)).or_insert(0);
         if *count == 0 {
             let _ = writeln!(out, "{}  {}", entry.uid, name(&entry.state));
         }
+        let (place, bytes) = match &entry.part {
+            Part::Group(group, bytes) => (format!("key group {group}"), bytes),
+            // All subtasks have the same.
+            Part::Copy(_) if known => continue,
+            Part::Copy(bytes) => ("every subtask".to_owned(), bytes),
+            // A list has no keys.
+            Part::Item(_) | Part::Union(_) if key.is_some() => continue,
+            Part::Item(bytes) | Part::Union(bytes) => {
+                let shown = value(&mut Cursor::new(bytes), &layout)
+                    .map_err(|_| format!("an item of {} {} is damaged", entry.uid, name(&entry.state)))?;
+                *count += 1;
+                if *count <= limit {
+                    let _ = writeln!(out, "  subtask {}: {shown}", entry.subtask);
+                }
+                continue;
+            }
+        };
         let mut lines = String::new();
         each(&layout, bytes, &mut |place, this, value| {
             let wanted = key.is_none_or(|key| this == key || this.trim_matches('"') == key || this == format!("({key})"));
@@ -207,7 +224,7 @@ fn values(entries: &[&StateEntry], key: Option<&str>, limit: usize) -> Result<St
                 }
             }
         })
-        .map_err(|_| format!("key group {group} of {} {} is damaged", entry.uid, name(&entry.state)))?;
+        .map_err(|_| format!("{place} of {} {} is damaged", entry.uid, name(&entry.state)))?;
         out.push_str(&lines);
     }
     for ((uid, state), count) in shown {
@@ -262,5 +279,38 @@ fn size(bytes: u64) -> String {
         0..1024 => format!("{bytes} B"),
         1024..1_048_576 => format!("{:.1} KB", bytes as f64 / 1024.0),
         _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(state: &str, schema: &str, subtask: u32, part: Part) -> StateEntry {
+        StateEntry { uid: "scores/process/0".into(), state: state.into(), schema: schema.into(), subtask, part }
+    }
+
+    /// Of a process: the state of a key with its timers, what may go by itself, and what goes with no key.
+    #[test]
+    fn the_state_of_a_process_is_shown() {
+        let of_key = "keyed{watermark:int64,entries:map<string,process{state:{count:uint64,last:expiring{value:int64,until:timestamp?}?}?,\
+                      touched:timestamp,event_timers:list<timestamp>,clock_timers:list<timestamp>}>}";
+        // Watermark, one entry: "AA" -> count 3, last 5 until 1 s, touched 0, one timer at 2 s, none of the clock.
+        let mut bytes = vec![0, 1, 2, b'A', b'A', 1, 3, 1, 10, 1];
+        bytes.extend([0x80, 0x89, 0x7a, 0, 1, 0x80, 0x92, 0xf4, 0x01, 0]);
+        let entries = [
+            entry("keys", of_key, 0, Part::Group(3, bytes)),
+            entry("shared.sent", "string", 1, Part::Item(vec![1, b'x'])),
+            entry("shared.rules", "map<int64,bool>", 0, Part::Copy(vec![1, 14, 1])),
+            entry("shared.rules", "map<int64,bool>", 1, Part::Copy(vec![1, 14, 1])),
+        ];
+        let entries: Vec<&StateEntry> = entries.iter().collect();
+        let of_aa = "scores/process/0  keys\n  \"AA\" -> process { state: { count: 3, last: 5 until 1970-01-01T00:00:01Z }, \
+                     touched: 1970-01-01T00:00:00Z, event_timers: [1970-01-01T00:00:02Z], clock_timers: [] }\n";
+        let rest = "scores/process/0  shared.sent\n  subtask 1: \"x\"\nscores/process/0  shared.rules\n  7 -> true\n";
+        assert_eq!(values(&entries, None, 100).unwrap(), format!("{of_aa}{rest}"));
+        let of_key = values(&entries, Some("AA"), 100).unwrap();
+        assert!(of_key.starts_with(of_aa) && !of_key.contains("subtask 1"), "{of_key}");
+        assert!(values(&entries, Some("BB"), 100).unwrap_err().contains("no state has the key BB"));
     }
 }
