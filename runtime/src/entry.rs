@@ -14,12 +14,22 @@ use crate::help;
 use crate::job::Job;
 use crate::notice::notice;
 use crate::params::{ParamSpec, flag_of};
+use crate::remote::{ControlServer, Facts};
 use crate::run_options::RunOptions;
 use crate::ticker::Ticker;
 use crate::value::Duration;
 
-/// Runs a job as the command line says. Exit code 0: done; 1: failed; 2: the command line is wrong; 3: done, but a sink has
-/// lost rows for a reason that it knows.
+/// Stopped at once by a second signal: 128 and the signal's number, as a shell would say.
+const INTERRUPTED: i32 = 130;
+const TERMINATED: i32 = 143;
+/// Killed on request, as by SIGKILL.
+const KILLED: u8 = 137;
+/// The last checkpoint took longer than `--stop-timeout`; as `timeout` says it.
+const TIMED_OUT: i32 = 124;
+
+/// Runs a job as the command line says. Exit code 0: done, or stopped on request; 1: failed; 2: the command line is wrong; 3: done,
+/// but a sink has lost rows for a reason that it knows; 124: the stop took longer than `--stop-timeout`; 130, 143: a second
+/// SIGINT or SIGTERM; 137: killed by `millstream stop --kill`.
 pub fn main(job: Job) -> ExitCode {
     run_with_args(job, std::env::args_os().skip(1))
 }
@@ -53,19 +63,48 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<ExitCo
         }
         Parsed::Run(options) => options,
     };
-    let (name, quiet) = (job.name, options.quiet);
+    let (name, quiet, stop_timeout) = (job.name, options.quiet, options.stop_timeout);
     // Rows on the same terminal would run into the line.
     let prints =
         std::io::stdout().is_terminal() && job.chains.iter().any(|chain| chain.uids.iter().any(|uid| uid.contains("/stdout")));
     let mut handle = JobHandle::start(job, options)?;
-    handle.spawn(watch_signals(name, handle.remote().clone()));
+    handle.spawn(watch_signals(name, stop_timeout, handle.remote().clone()));
+    let server = listen(&handle);
     if let (Some(address), false) = (handle.metrics_address(), quiet) {
         notice(&format!("{name}: metrics at http://{address}/metrics"));
     }
     let ticker = Ticker::start(handle.board().clone(), quiet || prints);
     let result = handle.run_end();
     drop(ticker);
-    let end = result?;
+    let how = match &result {
+        Ok(RunEnd::Finished(_)) => Ok("finished"),
+        Ok(RunEnd::Stopped(_)) => Ok("stopped"),
+        Ok(RunEnd::Killed) => Ok("killed"),
+        Err(error) => Err(error.to_string()),
+    };
+    let code = result.and_then(|end| conclude(&mut handle, name, quiet, end));
+    if let Some(server) = server {
+        server.end(how);
+    }
+    code
+}
+
+/// Listens for `millstream stop` and its like. A job that cannot runs all the same.
+fn listen(handle: &JobHandle) -> Option<ControlServer> {
+    let metrics = handle.metrics_address().map(|address| address.to_string());
+    let facts = Facts { metrics, ..handle.facts().clone() };
+    match ControlServer::start(facts, handle.remote().clone(), handle.board().clone()) {
+        Ok(server) => Some(server),
+        Err(error) => {
+            notice(&format!("{}: warning: `millstream jobs` and `stop` will not see this job: {error}", handle.name()));
+            None
+        }
+    }
+}
+
+/// Says how it ended.
+fn conclude(handle: &mut JobHandle, name: &str, quiet: bool, end: RunEnd) -> JobResult<ExitCode> {
+    let killed = matches!(end, RunEnd::Killed);
     if !quiet {
         let how = match &end {
             RunEnd::Finished(_) => "done".to_owned(),
@@ -83,28 +122,42 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<ExitCo
     // Also with --quiet.
     let losses = handle.board().losses();
     losses.iter().for_each(|loss| notice(&format!("{name}: WARNING: {loss}")));
-    Ok(if losses.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
+    Ok(match losses.is_empty() {
+        _ if killed => ExitCode::from(KILLED),
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(3),
+    })
 }
 
-/// Asks for a stop at the first signal, ends the process at the second.
-async fn watch_signals(name: &'static str, remote: Remote) {
+/// Asks for a stop at the first signal, ends the process at the second, or when the stop takes too long.
+async fn watch_signals(name: &'static str, stop_timeout: Option<StdDuration>, remote: Remote) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
         return;
     };
+    let mut deadline = None;
     let mut seen = false;
     loop {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
+        let (code, why) = tokio::select! {
+            _ = interrupt.recv() => (INTERRUPTED, "stopped at once".to_owned()),
+            _ = terminate.recv() => (TERMINATED, "stopped at once".to_owned()),
+            () = until(deadline) => (TIMED_OUT, format!("the last checkpoint took longer than {:?}", stop_timeout.unwrap_or_default())),
+        };
         if seen {
-            notice(&format!("{name}: stopped at once: the next start goes on from the last complete checkpoint"));
-            std::process::exit(130);
+            notice(&format!("{name}: {why}: the next start goes on from the last complete checkpoint"));
+            std::process::exit(code);
         }
         seen = true;
+        deadline = stop_timeout.map(|timeout| tokio::time::Instant::now() + timeout);
         notice(&format!("{name}: stopping with a last checkpoint; once more to stop at once"));
         remote.stop(StopMode::Checkpoint);
+    }
+}
+
+async fn until(deadline: Option<tokio::time::Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -122,6 +175,8 @@ pub(crate) const FLAGS: &[(&str, &str, &str)] = &[
     ("checkpoint-dir", "<directory>", "where checkpoints go; a run that was cut short goes on from the newest"),
     ("checkpoint-interval", "<duration>", "time between checkpoints, such as 10s"),
     ("from", "<checkpoint>", "go on from this checkpoint (its folder, or a directory of which the newest counts)"),
+    ("claim", "", "with --from: remove that checkpoint once there are newer ones"),
+    ("stop-timeout", "<duration>", "after SIGTERM or SIGINT: end at once if the last checkpoint takes longer"),
     ("metrics", "<address>", "where metrics are shown for Prometheus, such as 127.0.0.1:9249"),
     ("fresh", "", "start from the beginning: forget checkpoints"),
     ("replace", "", "replace the output of an earlier run"),
@@ -155,17 +210,12 @@ fn parse(specs: &[ParamSpec], args: impl IntoIterator<Item = OsString>) -> JobRe
                 flags.parallelism =
                     Some(value.ok_or_else(|| JobError::usage(format!("--parallelism takes a number from 1, not `{text}`")))?);
             }
+            "claim" => flags.claim = true,
+            "stop-timeout" => flags.stop_timeout = Some(duration_value(&mut parser, &flag)?),
             "from" => flags.resume_from = Some(value_of(&mut parser, &flag)?.into()),
             "metrics" => flags.metrics = Some(value_of(&mut parser, &flag)?),
             "checkpoint-dir" => flags.checkpoint_directory = Some(value_of(&mut parser, &flag)?),
-            "checkpoint-interval" => {
-                let text = value_of(&mut parser, &flag)?;
-                let micros =
-                    Duration::parse(&text).ok().and_then(|duration| u64::try_from(duration.0).ok()).filter(|&micros| micros > 0);
-                flags.checkpoint_interval = Some(StdDuration::from_micros(micros.ok_or_else(|| {
-                    JobError::usage(format!("--checkpoint-interval takes a duration such as 10s or 500ms, not `{text}`"))
-                })?));
-            }
+            "checkpoint-interval" => flags.checkpoint_interval = Some(duration_value(&mut parser, &flag)?),
             _ => {
                 let Some(spec) = specs.iter().find(|spec| spec.name == flag || flag_of(spec.name) == flag) else {
                     return Err(JobError::usage(unknown_flag(specs, &flag)));
@@ -181,6 +231,15 @@ fn parse(specs: &[ParamSpec], args: impl IntoIterator<Item = OsString>) -> JobRe
 fn value_of(parser: &mut lexopt::Parser, flag: &str) -> JobResult<String> {
     let value = parser.value().map_err(|_| JobError::usage(format!("--{flag} needs a value")))?;
     value.into_string().map_err(|value| JobError::usage(format!("the value of --{flag} is not UTF-8: {}", value.display())))
+}
+
+/// More than zero.
+fn duration_value(parser: &mut lexopt::Parser, flag: &str) -> JobResult<StdDuration> {
+    let text = value_of(parser, flag)?;
+    let micros = Duration::parse(&text).ok().and_then(|duration| u64::try_from(duration.0).ok()).filter(|&micros| micros > 0);
+    let micros =
+        micros.ok_or_else(|| JobError::usage(format!("--{flag} takes a duration such as 10s or 500ms, not `{text}`")))?;
+    Ok(StdDuration::from_micros(micros))
 }
 
 /// `--flag`, `--flag=false` and `--flag false`.

@@ -3,17 +3,19 @@
 //! The command line is built on it, and so can be anything that embeds a job: tests, services, other programs.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::coordinator::{CheckpointInfo, Control, JobState, Remote, RunEnd, StopMode, run};
+use crate::coordinator::{CheckpointInfo, Control, JobState, Remote, RunEnd, RunSettings, StopMode, run};
 use crate::error::{JobError, JobResult};
 use crate::job::Job;
 use crate::metrics::{Metrics, MetricsServer, Rates, collect};
 use crate::progress::Board;
+use crate::remote::Facts;
 use crate::run_options::RunOptions;
 
 /// What metrics tell of times is that of the last minute, in steps of so much.
@@ -21,6 +23,10 @@ const RATES: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs
 
 /// How often a wait looks.
 const POLL: Duration = Duration::from_millis(1);
+
+/// A job that is to stop and is still being started, or to be killed and does not react, is given up after so long: something in it
+/// hangs.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// How a job ended well.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +61,7 @@ impl Meter {
 #[derive(Debug)]
 pub struct JobHandle {
     name: &'static str,
+    facts: Facts,
     remote: Remote,
     board: Arc<Board>,
     meter: Arc<Meter>,
@@ -69,6 +76,7 @@ impl JobHandle {
         let name = job.name;
         let address = options.metrics.clone();
         let settings = options.settings(job)?;
+        let facts = Facts::of(&settings);
         let board = Arc::new(Board::of(&settings.job));
         let rates = Mutex::new(Rates::new(RATES.0, RATES.1));
         let meter = Arc::new(Meter { job: name, board: board.clone(), rates });
@@ -97,15 +105,12 @@ impl JobHandle {
         });
         let (control, remote) = Control::new();
         let (sender, ended) = channel();
-        let own_board = board.clone();
+        let supervised = supervise(settings, board.clone(), control, remote.clone());
         runtime.spawn(async move {
-            // A task of its own: blocking sections of the coordinator may then move to another thread.
-            let result = tokio::spawn(run(settings, own_board, control)).await;
-            let result = result.unwrap_or_else(|error| Err(JobError::new(format!("the coordinator panicked: {error}"))));
             // Nobody is there to hear it when the handle was dropped.
-            let _ = sender.send(result);
+            let _ = sender.send(supervised.await);
         });
-        Ok(JobHandle { name, remote, board, meter, server, ended, runtime: Some(runtime) })
+        Ok(JobHandle { name, facts, remote, board, meter, server, ended, runtime: Some(runtime) })
     }
 
     /// The job's name.
@@ -151,16 +156,20 @@ impl JobHandle {
     /// Takes a checkpoint now and waits until it is stored and the output that belongs to it is committed. An error if the
     /// attempt fails or the job ends before.
     pub fn checkpoint(&self) -> JobResult<CheckpointInfo> {
-        let gone = || JobError::transient("the job ended or failed before the checkpoint was complete");
-        let (reply, mut answer) = oneshot::channel();
-        self.remote.requests.send(reply).map_err(|_| gone())?;
-        loop {
-            match answer.try_recv() {
-                Ok(result) => return result,
-                Err(oneshot::error::TryRecvError::Empty) => std::thread::sleep(POLL),
-                Err(oneshot::error::TryRecvError::Closed) => return Err(gone()),
-            }
-        }
+        answered(self.remote.request(None, false))
+    }
+
+    /// Takes a checkpoint and writes it to a new folder below this directory, too: a savepoint, which needs nothing else, and which
+    /// neither this job nor one that resumes from it ever removes.
+    pub fn savepoint(&self, directory: impl AsRef<Path>) -> JobResult<CheckpointInfo> {
+        answered(self.remote.request(Some(directory.as_ref().to_string_lossy().into_owned()), false))
+    }
+
+    /// Stops with a last checkpoint that is a savepoint, too. If that cannot be written, the job goes on, and the error says why.
+    pub fn stop_with_savepoint(&self, directory: impl AsRef<Path>) -> JobResult<CheckpointInfo> {
+        let answer = self.remote.request(Some(directory.as_ref().to_string_lossy().into_owned()), true);
+        self.remote.stop(StopMode::Savepoint);
+        answered(answer)
     }
 
     /// Stops with a last checkpoint, from which the job can be resumed: open windows stay open in it. A job that ends before that
@@ -229,10 +238,73 @@ impl JobHandle {
         &self.remote
     }
 
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         if let Some(runtime) = &self.runtime {
             runtime.spawn(future);
         }
+    }
+}
+
+/// Waits for the answer to a request.
+fn answered(answer: Option<oneshot::Receiver<JobResult<CheckpointInfo>>>) -> JobResult<CheckpointInfo> {
+    let gone = || JobError::transient("the job ended or failed before the checkpoint was complete");
+    let mut answer = answer.ok_or_else(gone)?;
+    loop {
+        match answer.try_recv() {
+            Ok(result) => return result,
+            Err(oneshot::error::TryRecvError::Empty) => std::thread::sleep(POLL),
+            Err(oneshot::error::TryRecvError::Closed) => return Err(gone()),
+        }
+    }
+}
+
+/// Runs the job on a task of its own, as blocking sections of the coordinator may then move to another thread. If it is to end and
+/// hangs, it is given up: what hangs ends with the process.
+async fn supervise(settings: RunSettings, board: Arc<Board>, control: Control, remote: Remote) -> JobResult<RunEnd> {
+    let directory = settings.checkpoint_directory.clone();
+    let state = control.state.clone();
+    let mut job = tokio::spawn(run(settings, board, control));
+    let mode = tokio::select! {
+        ended = &mut job => {
+            return ended.unwrap_or_else(|error| Err(JobError::new(format!("the coordinator panicked: {error}"))));
+        }
+        mode = unheeded(&remote) => mode,
+    };
+    job.abort();
+    if mode == StopMode::Kill {
+        state.send_replace(JobState::Killed);
+        return Ok(RunEnd::Killed);
+    }
+    // Nothing was read yet: what it was to start from is what the next start goes on from.
+    state.send_replace(JobState::Stopped);
+    Ok(RunEnd::Stopped(directory))
+}
+
+/// The stop that was asked for and has had no effect for too long: a kill, or any other while the job is being started.
+async fn unheeded(remote: &Remote) -> StopMode {
+    let (mut kill, mut stop, mut state) = (remote.stop.subscribe(), remote.stop.subscribe(), remote.state.clone());
+    let killed = async {
+        let _ = kill.wait_for(|&mode| mode == StopMode::Kill).await;
+        tokio::time::sleep(GRACE).await;
+        StopMode::Kill
+    };
+    let stuck = async {
+        loop {
+            let _ = stop.wait_for(|mode| mode.pauses()).await;
+            if tokio::time::timeout(GRACE, state.wait_for(|&state| state != JobState::Starting)).await.is_err() {
+                return StopMode::Checkpoint;
+            }
+            // It runs, and sees to the stop itself, until it fails and is started again.
+            let _ = state.wait_for(|&state| state == JobState::Starting).await;
+        }
+    };
+    tokio::select! {
+        mode = killed => mode,
+        mode = stuck => mode,
     }
 }
 

@@ -55,6 +55,8 @@ pub mod prelude;
 mod progress;
 #[cfg(feature = "engine")]
 pub mod record;
+#[cfg(feature = "checkpoint")]
+pub mod remote;
 #[cfg(feature = "engine")]
 pub mod restart;
 #[cfg(feature = "engine")]

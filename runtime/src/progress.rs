@@ -34,6 +34,17 @@ pub(crate) struct LastCheckpoint {
     pub took: Duration,
     /// Bytes of state.
     pub size: u64,
+    /// When it was complete.
+    pub at: Instant,
+}
+
+/// Where a job stands, in few numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    pub uptime: Duration,
+    pub restarts: u32,
+    /// The last complete one, and its age.
+    pub checkpoint: Option<(u64, Duration)>,
 }
 
 /// One task at some moment.
@@ -120,6 +131,13 @@ impl Board {
         }
     }
 
+    /// How long it runs, how often it has started again, and the last checkpoint with its age.
+    pub(crate) fn progress(&self) -> Progress {
+        let inner = self.lock();
+        let checkpoint = inner.last_checkpoint.map(|last| (last.id, last.at.elapsed()));
+        Progress { uptime: self.started.elapsed(), restarts: inner.attempts.saturating_sub(1), checkpoint }
+    }
+
     /// Where a source's enumerator says how many splits are found that nobody reads.
     pub(crate) fn unassigned(&self, source: &str) -> Arc<AtomicUsize> {
         self.lock().unassigned.entry(source.to_owned()).or_default().clone()
@@ -176,7 +194,7 @@ impl Board {
     pub(crate) fn checkpoint_completed(&self, id: u64, took: Duration, size: u64) {
         let mut inner = self.lock();
         inner.checkpoints += 1;
-        inner.last_checkpoint = Some(LastCheckpoint { id, took, size });
+        inner.last_checkpoint = Some(LastCheckpoint { id, took, size, at: Instant::now() });
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

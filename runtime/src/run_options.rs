@@ -25,6 +25,8 @@ pub struct RunOptions {
     pub(crate) checkpoint_directory: Option<String>,
     pub(crate) checkpoint_interval: Option<Duration>,
     pub(crate) resume_from: Option<PathBuf>,
+    pub(crate) claim: bool,
+    pub(crate) stop_timeout: Option<Duration>,
     pub(crate) fresh: bool,
     pub(crate) replace: bool,
     pub(crate) quiet: bool,
@@ -75,6 +77,14 @@ impl RunOptions {
         self
     }
 
+    /// With [`resume_from`](Self::resume_from): the job takes that checkpoint over and removes it once it has as many newer ones as it
+    /// keeps. Without, nobody but its owner ever removes it.
+    #[must_use]
+    pub fn claim(mut self) -> Self {
+        self.claim = true;
+        self
+    }
+
     /// Forget checkpoints: start from the beginning.
     #[must_use]
     pub fn fresh(mut self) -> Self {
@@ -109,6 +119,10 @@ impl RunOptions {
             let message = "--fresh forgets checkpoints and --from goes on from one: leave one of them away";
             return Err(JobError::usage(message));
         }
+        if self.claim && self.resume_from.is_none() {
+            let message = "--claim says that the checkpoint of --from is to be taken over: give --from, too";
+            return Err(JobError::usage(message));
+        }
         let params = ParamValues::resolve(job.params, &self.params)?.with_extensions(self.extensions);
         if let Some(parallelism) = self.parallelism {
             job.parallelism = parallelism;
@@ -132,6 +146,7 @@ impl RunOptions {
             retain: from_job.map_or(1, |config| config.keep.max(1) as usize),
             checkpoints: CheckpointRules::new(from_job.as_ref()),
             resume_from: self.resume_from,
+            claim: self.claim,
             fresh: self.fresh,
             replace: self.replace,
             params,

@@ -6,12 +6,13 @@ mod building;
 mod commands;
 mod console;
 mod files;
+mod running;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{build, check, explain, fmt, functions, new, run, state};
+use commands::{build, check, explain, fmt, functions, jobs, new, run, savepoint, state, stop};
 use console::{ColorChoice, Console};
 
 const EXAMPLES: &str = "Examples:
@@ -22,6 +23,9 @@ const EXAMPLES: &str = "Examples:
   millstream run orders.flow           build it and run it here
   millstream build orders.flow         one binary
   millstream functions                 what expressions can call
+  millstream jobs                      what runs on this machine
+  millstream savepoint orders          a checkpoint that stays, of a running job
+  millstream stop orders               stop it, to go on later
   millstream state ls checkpoints      what a checkpoint holds";
 
 /// Stream processing pipelines as native binaries.
@@ -47,6 +51,9 @@ enum Command {
     Build(build::Args),
     Run(run::Args),
     Functions(functions::Args),
+    Jobs(jobs::Args),
+    Savepoint(savepoint::Args),
+    Stop(stop::Args),
     State(state::Args),
 }
 
@@ -61,6 +68,9 @@ fn main() -> ExitCode {
         Command::Build(args) => build::run(&args, &console),
         Command::Run(args) => run::run(&args, &console),
         Command::Functions(args) => functions::run(&args, &console),
+        Command::Jobs(args) => jobs::run(&args, &console),
+        Command::Savepoint(args) => savepoint::run(&args, &console),
+        Command::Stop(args) => stop::run(&args, &console),
         Command::State(args) => state::run(&args, &console),
     }
 }

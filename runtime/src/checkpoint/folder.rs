@@ -15,6 +15,11 @@ pub fn folder_of(id: u64) -> String {
     format!("{FOLDER}{id:06}")
 }
 
+/// The name of the folder of a savepoint: `savepoint-orders-000012`. The job's retention does not know such names.
+pub fn savepoint_of(job: &str, id: u64) -> String {
+    format!("savepoint-{job}-{id:06}")
+}
+
 /// The number of the checkpoint in a folder of this name.
 pub fn number_of(folder: &str) -> Option<u64> {
     folder.strip_prefix(FOLDER)?.parse().ok()

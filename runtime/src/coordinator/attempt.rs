@@ -1,8 +1,10 @@
 //! One attempt at a job: all its tasks, from start or resume to the end, a stop, or the first failure.
 
 mod give_up;
+mod requests;
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,17 +14,17 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::alignment::Alignment;
 use super::checkpointing::{Identity, Pending, Purpose};
 use super::commit::{Carried, Collected, CommitQueue, Sealed, collect};
-use super::control::{CheckpointInfo, CheckpointReply, Control, StopMode, stop_requested};
+use super::control::{CheckpointInfo, CheckpointReply, CheckpointRequest, Control, StopMode, stop_requested};
 use super::failures::Failures;
 use super::layout::{deal, wire};
 use super::run::RunSettings;
+use super::savepoint::{Savepoints, store};
 use super::sources::Sources;
 use super::storage::{Checkpoint, CheckpointStore};
 use crate::chain::{BuildContext, ChainBuilder, SinkRegistry, Timing};
 use crate::checkpoint::SubtaskEntry;
-use crate::error::{ErrorKind, JobError, JobResult};
+use crate::error::{JobError, JobResult};
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
-use crate::notice::notice;
 use crate::operator::RestoredState;
 use crate::progress::Board;
 use crate::seam::{self, Instant, Point};
@@ -37,6 +39,19 @@ pub(super) enum AttemptEnd {
     Stopped,
     /// Ended abruptly on request.
     Killed,
+}
+
+/// What an attempt starts from.
+pub(super) struct Start {
+    pub store: Option<Arc<CheckpointStore>>,
+    /// The one to restore.
+    pub checkpoint: Option<Checkpoint>,
+    /// The number of the next one.
+    pub first_checkpoint: u64,
+    /// The id of the run.
+    pub run: String,
+    /// The folder of a checkpoint that the job has taken over, which goes when there are newer ones.
+    pub claimed: Option<PathBuf>,
 }
 
 type Tasks = JoinSet<(TaskId, Result<(), TaskFailure>)>;
@@ -71,6 +86,10 @@ pub(super) struct Attempt<'a> {
     queue: CommitQueue,
     /// Checkpoints that are stored and whose output is being committed, with who waits for that.
     answers: Vec<(CheckpointInfo, CheckpointReply)>,
+    /// Requests whose checkpoint was given up, and that belong to the one that is taken in its place.
+    again: Vec<CheckpointRequest>,
+    /// See [`Start`].
+    claimed: Option<PathBuf>,
     /// The checkpoint that ends the attempt, once it is complete.
     last: Option<Purpose>,
 }
@@ -84,24 +103,19 @@ struct Writing {
     committables: Vec<Collected>,
     /// Results of merges that are committed with it.
     sealed: Vec<Sealed>,
-    replies: Vec<CheckpointReply>,
+    requests: Vec<CheckpointRequest>,
     /// Bytes of state.
     size: u64,
-    /// None: there is no store.
-    job: Option<JoinHandle<JobResult<()>>>,
+    /// None: there is nowhere to write to.
+    job: Option<JoinHandle<JobResult<Savepoints>>>,
 }
 
 impl<'a> Attempt<'a> {
     /// Builds all tasks, makes the sinks ready, finds splits, and starts.
-    pub(super) async fn start(
-        settings: &'a RunSettings,
-        store: Option<Arc<CheckpointStore>>,
-        checkpoint: Option<Checkpoint>,
-        first_checkpoint: u64,
-        run: &str,
-        board: Arc<Board>,
-    ) -> JobResult<Self> {
+    pub(super) async fn start(settings: &'a RunSettings, start: Start, board: Arc<Board>) -> JobResult<Self> {
         seam::reach(Point::Start).await?;
+        let Start { store, checkpoint, first_checkpoint, run, claimed } = start;
+        let run = run.as_str();
         let job = &settings.job;
         let resumed = checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint);
         let mut dealt = match checkpoint {
@@ -214,6 +228,8 @@ impl<'a> Attempt<'a> {
             begun: false,
             queue,
             answers: Vec::new(),
+            again: Vec::new(),
+            claimed,
             last: None,
         })
     }
@@ -239,7 +255,7 @@ impl<'a> Attempt<'a> {
 
     async fn drive(&mut self, control: &mut Control) -> JobResult<AttemptEnd> {
         let mut stopping = StopMode::None;
-        let Control { stop, requests, wanted, .. } = control;
+        let Control { stop, stopper, requests, wanted, .. } = control;
         loop {
             self.answer();
             if let Some(purpose) = self.last
@@ -256,6 +272,11 @@ impl<'a> Attempt<'a> {
                 // Merged at the end: another checkpoint holds the results, and commits them.
                 self.last = None;
             }
+            // A request that was made before a stop belongs to the checkpoint of the stop.
+            wanted.append(&mut self.again);
+            while let Ok(request) = requests.try_recv() {
+                wanted.push(request);
+            }
             self.trigger_if_due(stopping, wanted);
             let wake = self.wake_at();
             tokio::select! {
@@ -264,7 +285,11 @@ impl<'a> Attempt<'a> {
                 Some(joined) = self.tasks.join_next() => self.task_ended(joined)?,
                 () = self.alignment.due() => self.alignment.announce(&self.mailboxes),
                 done = self.sources.call_done() => self.sources.found(done, &self.mailboxes)?,
-                written = written(&mut self.writing) => self.written(written)?,
+                written = written(&mut self.writing) => {
+                    if self.written(written, stopper)? {
+                        stopping = StopMode::None;
+                    }
+                }
                 error = lost(self.store.as_deref()) => return Err(error),
                 committed = self.queue.step_done() => {
                     committed?;
@@ -275,10 +300,10 @@ impl<'a> Attempt<'a> {
                     match mode {
                         StopMode::Kill => return Ok(AttemptEnd::Killed),
                         StopMode::Drain => self.drain(),
-                        StopMode::None | StopMode::Checkpoint => {}
+                        StopMode::None | StopMode::Savepoint | StopMode::Checkpoint => {}
                     }
                 }
-                Some(reply) = requests.recv() => wanted.push(reply),
+                Some(request) = requests.recv() => wanted.push(request),
                 () = until(wake) => {}
             }
             self.expire()?;
@@ -314,15 +339,17 @@ impl<'a> Attempt<'a> {
         self.deadline().into_iter().chain(next).min()
     }
 
-    fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointReply>) {
+    fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) {
         if self.pending.is_some() || self.writing.is_some() || self.last.is_some() {
             return;
         }
         let purpose = if self.ended.len() == self.task_count {
             Purpose::End
-        } else if stopping == StopMode::Checkpoint {
+        } else if stopping.pauses() {
             Purpose::Stop
-        } else if !wanted.is_empty() || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now())) {
+        } else if wanted.iter().any(|request| !request.at_end)
+            || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now()))
+        {
             Purpose::Periodic
         } else {
             return;
@@ -335,7 +362,10 @@ impl<'a> Attempt<'a> {
         self.begun = true;
         self.next_trigger = self.settings.checkpoint_interval.map(|interval| Instant::now() + interval);
         let mut pending = Pending::new(id, purpose, self.sources.snapshot(), self.task_count);
-        pending.replies = std::mem::take(wanted);
+        pending.requests = match purpose {
+            Purpose::Periodic => wanted.extract_if(.., |request| !request.at_end).collect(),
+            Purpose::End | Purpose::Stop => std::mem::take(wanted),
+        };
         // Without checkpoints there is one at the end, which commits what sinks hold: that has no hurry.
         pending.deadline = self.store.is_some().then(|| Instant::now() + self.settings.checkpoints.timeout);
         self.pending = Some(pending);
@@ -381,7 +411,7 @@ impl<'a> Attempt<'a> {
         let Some(mut pending) = self.pending.take() else { return Ok(()) };
         let (id, purpose, started, deadline) = (pending.id, pending.purpose, pending.started, pending.deadline);
         let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
-        let replies = std::mem::take(&mut pending.replies);
+        let requests = std::mem::take(&mut pending.requests);
         let (manifest, mut entries) = pending.complete(&self.identity, &names);
         let mut sealed = self.carried.join(&mut entries)?;
         let committables = collect(&entries)?;
@@ -389,30 +419,20 @@ impl<'a> Attempt<'a> {
         entries.extend(self.queue.entries(&sealed));
         let size = entries.iter().map(|entry| entry.part.bytes().len() as u64).sum();
         let retain = self.settings.retain;
-        let job = self.store.clone().map(|store| {
-            tokio::spawn(async move {
-                seam::reach(Point::Write).await?;
-                store.write(manifest, entries).await?;
-                seam::reach(Point::Retain).await?;
-                // Here, so that the coordinator does not wait for files to be removed.
-                match store.retain(id, retain).await {
-                    Err(error) if error.kind() == ErrorKind::Transient => {
-                        notice(&format!("warning: old checkpoints are still there: {error}"));
-                        Ok(())
-                    }
-                    retained => retained,
-                }
-            })
-        });
-        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, replies, size, job });
+        let savepoints: Vec<String> = requests.iter().filter_map(|request| request.savepoint.clone()).collect();
+        let job = (self.store.is_some() || !savepoints.is_empty())
+            .then(|| tokio::spawn(store(self.store.clone(), manifest, entries, retain, self.claimed.clone(), savepoints)));
+        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, requests, size, job });
         Ok(())
     }
 
-    fn written(&mut self, result: JobResult<()>) -> JobResult<()> {
-        let Some(writing) = self.writing.take() else { return Ok(()) };
-        if let Err(error) = result {
-            return self.not_stored(writing, error);
-        }
+    /// A checkpoint is stored, or cannot be. True: the job was to stop with a savepoint, which cannot be written, and goes on.
+    fn written(&mut self, result: JobResult<Savepoints>, stopper: &watch::Sender<StopMode>) -> JobResult<bool> {
+        let Some(writing) = self.writing.take() else { return Ok(false) };
+        let savepoints = match result {
+            Ok(savepoints) => savepoints,
+            Err(error) => return self.not_stored(writing, error).map(|()| false),
+        };
         self.begun = false;
         self.failures.succeeded();
         self.pause(Duration::ZERO);
@@ -425,21 +445,21 @@ impl<'a> Attempt<'a> {
             self.board.checkpoint_completed(writing.id, took, writing.size);
         }
         let folder = self.store.as_ref().map(|store| store.folder(writing.id));
-        let info = CheckpointInfo { id: writing.id, folder, took };
-        self.answers.extend(writing.replies.into_iter().map(|reply| (info.clone(), reply)));
-        self.queue.complete(writing.id, writing.committables, writing.sealed, writing.purpose)?;
+        let info = CheckpointInfo { id: writing.id, folder, savepoint: None, took };
+        let purpose = self.saved(writing.purpose, info, writing.requests, savepoints, stopper);
+        self.queue.complete(writing.id, writing.committables, writing.sealed, purpose)?;
         self.queue.go_on();
-        if writing.purpose != Purpose::Periodic {
-            self.last = Some(writing.purpose);
+        if purpose != Purpose::Periodic {
+            self.last = Some(purpose);
         }
-        Ok(())
+        Ok(purpose != writing.purpose)
     }
 }
 
-async fn written(writing: &mut Option<Writing>) -> JobResult<()> {
+async fn written(writing: &mut Option<Writing>) -> JobResult<Savepoints> {
     match writing {
         None => std::future::pending().await,
-        Some(Writing { job: None, .. }) => Ok(()),
+        Some(Writing { job: None, .. }) => Ok(Vec::new()),
         Some(Writing { job: Some(job), .. }) => {
             job.await.unwrap_or_else(|error| Err(JobError::transient(format!("writing a checkpoint panicked: {error}"))))
         }

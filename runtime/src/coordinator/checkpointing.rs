@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::control::CheckpointReply;
+use super::control::CheckpointRequest;
 use crate::checkpoint::{ChainEntry, Manifest, StateEntry, SubtaskEntry};
 use crate::error::{JobError, JobResult};
 use crate::job::ChainSpec;
@@ -31,7 +31,7 @@ pub(super) struct Pending {
     /// What the enumerators said when it began.
     pub enumerators: Vec<StateEntry>,
     /// Who wants to know when it is complete.
-    pub replies: Vec<CheckpointReply>,
+    pub requests: Vec<CheckpointRequest>,
     acks: BTreeMap<TaskId, Ack>,
     tasks: usize,
 }
@@ -48,7 +48,7 @@ pub(super) struct Identity {
 impl Pending {
     pub(super) fn new(id: u64, purpose: Purpose, enumerators: Vec<StateEntry>, tasks: usize) -> Self {
         let (started, deadline) = (Instant::now(), None);
-        Pending { id, purpose, started, deadline, enumerators, replies: Vec::new(), acks: BTreeMap::new(), tasks }
+        Pending { id, purpose, started, deadline, enumerators, requests: Vec::new(), acks: BTreeMap::new(), tasks }
     }
 
     /// Who has not taken part yet: `2 of 6 tasks have not taken part: counts (subtasks 0, 1)`.
@@ -64,8 +64,8 @@ impl Pending {
     }
 
     /// It is given up: what its tasks have handed over, and who waits for it.
-    pub(super) fn abandon(self) -> (Vec<StateEntry>, Vec<CheckpointReply>) {
-        (self.acks.into_values().flat_map(|ack| ack.entries).collect(), self.replies)
+    pub(super) fn abandon(self) -> (Vec<StateEntry>, Vec<CheckpointRequest>) {
+        (self.acks.into_values().flat_map(|ack| ack.entries).collect(), self.requests)
     }
 
     /// Takes a task's part; gives whether that was the last. A second part of the same task is an error: the first may hold

@@ -15,12 +15,21 @@ pub(crate) enum StopMode {
     /// It goes on.
     #[default]
     None,
+    /// With a last checkpoint that is a savepoint, too. If the savepoint cannot be written, the job goes on.
+    Savepoint,
     /// With a last checkpoint, to be resumed: nothing of open windows is emitted.
     Checkpoint,
     /// As if all input had ended: open windows are emitted and the job is done.
     Drain,
     /// At once, as a crash would: nothing more is stored or committed.
     Kill,
+}
+
+impl StopMode {
+    /// Whether the job stops where it is, to be resumed.
+    pub(crate) fn pauses(self) -> bool {
+        matches!(self, StopMode::Savepoint | StopMode::Checkpoint)
+    }
 }
 
 /// A completed checkpoint.
@@ -30,12 +39,24 @@ pub struct CheckpointInfo {
     pub id: u64,
     /// Its folder; None: the job stores no checkpoints.
     pub folder: Option<PathBuf>,
+    /// The folder of the savepoint, where one was asked for.
+    pub savepoint: Option<PathBuf>,
     /// From the trigger to the end of writing.
     pub took: Duration,
 }
 
 /// Where the answer to a request for a checkpoint goes. Dropped: the checkpoint was not completed.
 pub(crate) type CheckpointReply = oneshot::Sender<JobResult<CheckpointInfo>>;
+
+/// A checkpoint that somebody asks for.
+#[derive(Debug)]
+pub(crate) struct CheckpointRequest {
+    /// The directory for a savepoint: a copy of the checkpoint that needs nothing else and that the job never removes.
+    pub savepoint: Option<String>,
+    /// Only the checkpoint that the job stops or ends with will do.
+    pub at_end: bool,
+    pub reply: CheckpointReply,
+}
 
 /// Where a job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +78,19 @@ pub enum JobState {
 }
 
 impl JobState {
+    /// In a word: `running`.
+    pub fn word(self) -> &'static str {
+        match self {
+            JobState::Starting => "starting",
+            JobState::Running => "running",
+            JobState::Restarting => "restarting",
+            JobState::Finished => "finished",
+            JobState::Stopped => "stopped",
+            JobState::Killed => "killed",
+            JobState::Failed => "failed",
+        }
+    }
+
     /// Whether it is over.
     pub fn is_over(self) -> bool {
         matches!(self, JobState::Finished | JobState::Stopped | JobState::Killed | JobState::Failed)
@@ -67,9 +101,11 @@ impl JobState {
 #[derive(Debug)]
 pub(crate) struct Control {
     pub stop: watch::Receiver<StopMode>,
-    pub requests: mpsc::UnboundedReceiver<CheckpointReply>,
+    /// Takes a stop back that came to nothing.
+    pub stopper: watch::Sender<StopMode>,
+    pub requests: mpsc::UnboundedReceiver<CheckpointRequest>,
     /// Requested checkpoints that have not begun.
-    pub wanted: Vec<CheckpointReply>,
+    pub wanted: Vec<CheckpointRequest>,
     pub state: watch::Sender<JobState>,
 }
 
@@ -77,7 +113,7 @@ pub(crate) struct Control {
 #[derive(Clone, Debug)]
 pub(crate) struct Remote {
     pub stop: watch::Sender<StopMode>,
-    pub requests: mpsc::UnboundedSender<CheckpointReply>,
+    pub requests: mpsc::UnboundedSender<CheckpointRequest>,
     pub state: watch::Receiver<JobState>,
 }
 
@@ -87,7 +123,7 @@ impl Control {
         let (stop_sender, stop) = watch::channel(StopMode::None);
         let (request_sender, requests) = mpsc::unbounded_channel();
         let (state, state_receiver) = watch::channel(JobState::Starting);
-        let control = Control { stop, requests, wanted: Vec::new(), state };
+        let control = Control { stop, stopper: stop_sender.clone(), requests, wanted: Vec::new(), state };
         (control, Remote { stop: stop_sender, requests: request_sender, state: state_receiver })
     }
 
@@ -110,6 +146,17 @@ impl Remote {
             }
             more
         });
+    }
+
+    /// Asks for a checkpoint. None: the job is over.
+    pub(crate) fn request(
+        &self,
+        savepoint: Option<String>,
+        at_end: bool,
+    ) -> Option<oneshot::Receiver<JobResult<CheckpointInfo>>> {
+        let (reply, answer) = oneshot::channel();
+        self.requests.send(CheckpointRequest { savepoint, at_end, reply }).ok()?;
+        Some(answer)
     }
 }
 

@@ -11,6 +11,7 @@ mod layout;
 mod layout_tests;
 mod lease;
 mod run;
+mod savepoint;
 mod sources;
 mod state;
 mod storage;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::attempt::{Attempt, AttemptEnd};
+use super::attempt::{Attempt, AttemptEnd, Start};
 use super::control::{Control, JobState, StopMode, stop_requested};
+use super::savepoint::{Named, remove_claimed};
 use super::storage::{CheckpointStore, Found};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::graph::CheckpointMode;
@@ -32,6 +33,8 @@ pub(crate) struct RunSettings {
     pub checkpoints: CheckpointRules,
     /// The checkpoint to resume from, whatever is in the directory.
     pub resume_from: Option<PathBuf>,
+    /// That checkpoint is the job's own from now on.
+    pub claim: bool,
     /// Forget checkpoints.
     pub fresh: bool,
     pub replace: bool,
@@ -76,19 +79,26 @@ pub(crate) enum RunEnd {
 
 /// The checkpoints of a run that is done.
 #[derive(Debug)]
-pub(crate) struct Leftover(Option<Arc<CheckpointStore>>);
+pub(crate) struct Leftover {
+    store: Option<Arc<CheckpointStore>>,
+    /// What the job has taken over.
+    claimed: Option<PathBuf>,
+}
 
 impl Leftover {
     pub(crate) async fn remove(self) {
-        let Some(store) = self.0 else { return };
+        // The output is complete. Failing now would only run the job again.
+        let failed = |error: JobError| notice(&format!("warning: the job is done, but its checkpoints are still there: {error}"));
         if let Err(error) = seam::reach(Point::Leave).await {
-            return notice(&format!("warning: the job is done, but its checkpoints are still there: {error}"));
+            return failed(error);
         }
-        if let Err(error) = store.clear().await {
-            // The output is complete. Failing now would only run the job again.
-            notice(&format!("warning: the job is done, but its checkpoints are still there: {error}"));
+        if let Some(folder) = self.claimed {
+            remove_claimed(&folder).unwrap_or_else(failed);
         }
-        store.release().await;
+        if let Some(store) = self.store {
+            store.clear().await.unwrap_or_else(failed);
+            store.release().await;
+        }
     }
 }
 
@@ -131,6 +141,7 @@ async fn attempts_in(
     let mut announced = false;
     // Checkpoints of this process are newer than what it was told to resume from.
     let mut own_from = None;
+    let mut claimed = None;
     loop {
         let mut found = look_up(store.as_deref(), settings.job.name).await?;
         let own = found.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.run.clone());
@@ -139,8 +150,10 @@ async fn attempts_in(
             let own_from = *own_from.get_or_insert(found.highest + 1);
             if found.checkpoint.as_ref().is_none_or(|checkpoint| checkpoint.manifest.checkpoint < own_from) {
                 let named = CheckpointStore::named(path, settings.job.name).await?;
-                found.highest = found.highest.max(named.manifest.checkpoint);
-                found.checkpoint = Some(named);
+                let Named { checkpoint, folder } = named;
+                found.highest = found.highest.max(checkpoint.manifest.checkpoint);
+                found.checkpoint = Some(checkpoint);
+                claimed = Some(folder).filter(|_| settings.claim);
             }
         }
         let found = found.usable()?;
@@ -168,16 +181,23 @@ async fn attempts_in(
         }
         announced = true;
         check_parallelism(&settings)?;
-        let outcome =
-            match Attempt::start(&settings, store.clone(), found.checkpoint, first_checkpoint, &run, board.clone()).await {
-                Ok(attempt) => {
-                    control.enter(JobState::Running);
-                    attempt.run(control).await
-                }
-                Err(error) => Err(error),
-            };
+        control.enter(JobState::Starting);
+        let start = Start {
+            store: store.clone(),
+            checkpoint: found.checkpoint,
+            first_checkpoint,
+            run: run.clone(),
+            claimed: claimed.clone(),
+        };
+        let outcome = match Attempt::start(&settings, start, board.clone()).await {
+            Ok(attempt) => {
+                control.enter(JobState::Running);
+                attempt.run(control).await
+            }
+            Err(error) => Err(error),
+        };
         let error = match outcome {
-            Ok(AttemptEnd::Finished) => return Ok(RunEnd::Finished(Leftover(store))),
+            Ok(AttemptEnd::Finished) => return Ok(RunEnd::Finished(Leftover { store, claimed })),
             Ok(AttemptEnd::Stopped) => {
                 return Ok(RunEnd::Stopped(store.map(|store| store.directory().display().to_string())));
             }

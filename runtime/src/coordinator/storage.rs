@@ -66,11 +66,11 @@ impl Found {
 #[derive(Debug)]
 pub(crate) struct CheckpointStore {
     store: Arc<dyn ObjectStore>,
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     /// Held for the life of the process: a second process on the same directory is kept out. None: only read from.
     lease: Option<Lease>,
     /// Checkpoints that count no more, where there is no lease to say so.
-    given_up: GivenUp,
+    pub(super) given_up: GivenUp,
     /// The job goes on from the first number: what is there behind it, up to the second, is to be given up.
     newer: Mutex<Option<(u64, u64)>>,
     /// On a local directory: nobody else on this machine needs to wait for signs of life.
@@ -109,8 +109,13 @@ impl CheckpointStore {
         Ok(CheckpointStore { lease: Some(lease), _lock: Some(lock), ..CheckpointStore::reader(store, path) })
     }
 
-    /// Over a store that is only read.
-    fn reader(store: Arc<dyn ObjectStore>, directory: PathBuf) -> Self {
+    /// The epoch of what is written; 0: nobody holds the directory.
+    pub(super) fn epoch(&self) -> u64 {
+        self.lease.as_ref().map_or(0, Lease::epoch)
+    }
+
+    /// Over a store that is only read, or that nobody else writes to.
+    pub(super) fn reader(store: Arc<dyn ObjectStore>, directory: PathBuf) -> Self {
         CheckpointStore { store, directory, lease: None, given_up: GivenUp::default(), newer: Mutex::new(None), _lock: None }
     }
 
@@ -174,31 +179,6 @@ impl CheckpointStore {
         }
     }
 
-    /// Reads a checkpoint that somebody names: its own folder, or a directory of which the newest is taken. Takes no lock.
-    pub(crate) async fn named(path: &Path, job: &str) -> JobResult<Checkpoint> {
-        let cannot = |reason: String| JobError::new(format!("cannot resume from `{}`: {reason}", path.display()));
-        let id = path.file_name().and_then(|name| number_of(name.to_str()?));
-        let directory = match (id, path.parent()) {
-            // A name alone is one in the working directory.
-            (Some(_), Some(parent)) if parent.as_os_str().is_empty() => Path::new("."),
-            (Some(_), Some(parent)) => parent,
-            _ => path,
-        };
-        let store: Arc<dyn ObjectStore> = Arc::new(local(directory).map_err(|error| cannot(root_cause(&error)))?);
-        let given_up = lease::given_up(&*store).await.map_err(|error| cannot(root_cause(&error)))?;
-        let store = CheckpointStore { given_up, ..CheckpointStore::reader(store, directory.to_owned()) };
-        let checkpoint = match id {
-            Some(id) => store.read(id, job).await.map_err(|error| match error {
-                ReadError::Damaged(reason)
-                | ReadError::Refused(reason)
-                | ReadError::Unreadable(reason)
-                | ReadError::GivenUp(reason) => cannot(reason),
-            })?,
-            None => store.latest(job).await?.checkpoint,
-        };
-        checkpoint.ok_or_else(|| cannot("there is no complete checkpoint".to_owned()))
-    }
-
     /// The folder of a checkpoint.
     pub(crate) fn folder(&self, id: u64) -> PathBuf {
         self.directory.join(folder_of(id))
@@ -212,8 +192,11 @@ impl CheckpointStore {
     /// Writes a checkpoint: the data files side by side, then the manifest. One that fails leaves nothing that takes up room: the
     /// disk may be full.
     pub(crate) async fn write(&self, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
-        let id = manifest.checkpoint;
-        let mut result = self.write_files(manifest, entries).await;
+        self.write_folder(&folder_of(manifest.checkpoint), manifest, entries).await
+    }
+
+    pub(super) async fn write_folder(&self, folder: &str, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
+        let mut result = self.write_files(folder, manifest, entries).await;
         if result.is_ok() {
             // Behind the manifest: see the module `lease`.
             result = match seam::reach(Point::Written).await {
@@ -223,14 +206,15 @@ impl CheckpointStore {
         }
         if result.is_err() && self.still_held().await.is_ok() {
             // If it fails, too, the next retention does it.
-            let _ = self.remove(id).await;
+            let _ = self.remove_folder(folder).await;
         }
         result
     }
 
-    async fn write_files(&self, mut manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
-        let folder = folder_of(manifest.checkpoint);
-        manifest.epoch = self.lease.as_ref().map_or(0, Lease::epoch);
+    async fn write_files(&self, folder: &str, mut manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
+        if let Some(lease) = &self.lease {
+            manifest.epoch = lease.epoch();
+        }
         let mut writes = Vec::new();
         for (number, entries) in pack(entries).into_iter().enumerate() {
             // A process that lost the directory may be writing into the same folder.
@@ -286,7 +270,7 @@ impl CheckpointStore {
             ..Found::default()
         };
         for &id in ids.iter().rev() {
-            match self.read(id, job).await {
+            match self.read(&folder_of(id), job).await {
                 Ok(Some(checkpoint)) => {
                     found.checkpoint = Some(checkpoint);
                     return Ok(found);
@@ -321,9 +305,8 @@ impl CheckpointStore {
         })
     }
 
-    async fn read(&self, id: u64, job: &str) -> Result<Option<Checkpoint>, ReadError> {
-        let folder = folder_of(id);
-        let shown = |name: &str| self.directory.join(&folder).join(name).display().to_string();
+    pub(super) async fn read(&self, folder: &str, job: &str) -> Result<Option<Checkpoint>, ReadError> {
+        let shown = |name: &str| self.directory.join(folder).join(name).display().to_string();
         let bytes = match self.get(&format!("{folder}/{MANIFEST}")).await {
             Ok(bytes) => bytes,
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
@@ -352,8 +335,8 @@ impl CheckpointStore {
                 manifest.job
             )));
         }
-        if let Some(reason) = self.given_up().await.reason(id, manifest.epoch) {
-            return Err(ReadError::GivenUp(format!("`{}` counts no more: {reason}", self.directory.join(&folder).display())));
+        if let Some(reason) = self.given_up().await.reason(manifest.checkpoint, manifest.epoch) {
+            return Err(ReadError::GivenUp(format!("`{}` counts no more: {reason}", self.directory.join(folder).display())));
         }
         let mut entries = Vec::new();
         for file in &manifest.files {
@@ -367,8 +350,9 @@ impl CheckpointStore {
         Ok(Some(Checkpoint { manifest, entries }))
     }
 
-    /// Removes all checkpoints but the newest `retain` up to `newest`, and what never completed before it.
-    pub(crate) async fn retain(&self, newest: u64, retain: usize) -> JobResult<()> {
+    /// Removes all checkpoints but the newest `retain` up to `newest`, and what never completed before it. Gives how many
+    /// are left.
+    pub(crate) async fn retain(&self, newest: u64, retain: usize) -> JobResult<usize> {
         let given_up = self.given_up().await;
         let mut kept = 1;
         for id in self.ids().await?.into_iter().rev().filter(|&id| id < newest) {
@@ -386,7 +370,7 @@ impl CheckpointStore {
                 self.remove(id).await?;
             }
         }
-        Ok(())
+        Ok(kept)
     }
 
     /// Removes all checkpoints.
@@ -400,15 +384,18 @@ impl CheckpointStore {
 
     /// Removes one checkpoint, its manifest first: half a removal leaves nothing that looks whole.
     pub(super) async fn remove(&self, id: u64) -> JobResult<()> {
-        let folder = folder_of(id);
+        self.remove_folder(&folder_of(id)).await
+    }
+
+    async fn remove_folder(&self, folder: &str) -> JobResult<()> {
         let failed = |error: object_store::Error| {
-            JobError::transient(format!("cannot remove `{}`: {}", self.directory.join(&folder).display(), root_cause(&error)))
+            JobError::transient(format!("cannot remove `{}`: {}", self.directory.join(folder).display(), root_cause(&error)))
         };
         match self.store.delete(&StorePath::from(format!("{folder}/{MANIFEST}"))).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
             Err(error) => return Err(failed(error)),
         }
-        let prefix = StorePath::from(folder.as_str());
+        let prefix = StorePath::from(folder);
         let files: Vec<_> = self.store.list(Some(&prefix)).try_collect().await.map_err(failed)?;
         for file in files {
             match self.store.delete(&file.location).await {
@@ -416,13 +403,13 @@ impl CheckpointStore {
                 Err(error) => return Err(failed(error)),
             }
         }
-        let _ = std::fs::remove_dir_all(self.directory.join(&folder));
+        let _ = std::fs::remove_dir_all(self.directory.join(folder));
         Ok(())
     }
 }
 
 /// A local directory. Everything that is written is on disk when it is said to be.
-fn local(path: &Path) -> Result<LocalFileSystem, object_store::Error> {
+pub(super) fn local(path: &Path) -> Result<LocalFileSystem, object_store::Error> {
     Ok(LocalFileSystem::new_with_prefix(path)?.with_fsync(true))
 }
 
@@ -452,7 +439,7 @@ fn pack(entries: Vec<StateEntry>) -> Vec<Vec<StateEntry>> {
     files
 }
 
-enum ReadError {
+pub(super) enum ReadError {
     /// It is not what was written. An older checkpoint may be whole.
     Damaged(String),
     /// It is whole and must not be used any more.

@@ -242,6 +242,7 @@ impl Task {
                     self.take_checkpoint(checkpoint, progress).await?;
                 }
             }
+            TaskMessage::Resume => progress.paused = false,
             TaskMessage::Drain => {
                 if self.gate.is_none() && !progress.ended {
                     self.chain.watermark(Watermark::MAX)?;

@@ -25,6 +25,8 @@ pub(crate) enum TaskMessage {
         /// The job stops with it: sources wait after the barrier.
         pause: bool,
     },
+    /// The job does not stop after all: sources go on behind the barrier.
+    Resume,
     /// A source acts as if it had nothing more.
     Drain,
     /// This checkpoint is complete.

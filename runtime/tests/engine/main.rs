@@ -11,5 +11,6 @@ mod job;
 mod kill;
 mod metrics;
 mod resume;
+mod savepoint;
 mod stop;
 mod watch;

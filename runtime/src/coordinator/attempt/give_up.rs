@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Attempt, Writing};
 use crate::coordinator::checkpointing::Purpose;
-use crate::coordinator::control::CheckpointReply;
+use crate::coordinator::control::CheckpointRequest;
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::graph::text::duration_text;
 use crate::notice::notice;
@@ -17,7 +17,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// A checkpoint that comes to nothing.
 struct Lost {
     id: u64,
-    replies: Vec<CheckpointReply>,
+    requests: Vec<CheckpointRequest>,
 }
 
 impl Attempt<'_> {
@@ -39,7 +39,7 @@ impl Attempt<'_> {
         if let Some(pending) = self.pending.take() {
             let missing = pending.missing(&self.settings.job.chains, &self.settings.parallelism);
             let reason = format!("it has not come through within {within}: {missing}");
-            let lost = Lost { id: pending.id, replies: self.abandon_pending(pending) };
+            let lost = Lost { id: pending.id, requests: self.abandon_pending(pending) };
             return self.give_up(lost, &reason);
         }
         let Some(mut writing) = self.writing.take() else { return Ok(()) };
@@ -68,7 +68,7 @@ impl Attempt<'_> {
     pub(super) fn declined(&mut self, task: TaskId, decline: Decline) -> JobResult<()> {
         let Decline { checkpoint, reason, staged } = decline;
         let pending = self.pending.take_if(|pending| pending.id == checkpoint);
-        let lost = pending.map(|pending| Lost { id: checkpoint, replies: self.abandon_pending(pending) });
+        let lost = pending.map(|pending| Lost { id: checkpoint, requests: self.abandon_pending(pending) });
         self.carried.keep(staged);
         let chain = self.settings.job.chains[task.chain].name;
         match lost {
@@ -77,15 +77,15 @@ impl Attempt<'_> {
         }
     }
 
-    fn abandon_pending(&mut self, pending: crate::coordinator::checkpointing::Pending) -> Vec<CheckpointReply> {
-        let (entries, replies) = pending.abandon();
+    fn abandon_pending(&mut self, pending: crate::coordinator::checkpointing::Pending) -> Vec<CheckpointRequest> {
+        let (entries, requests) = pending.abandon();
         self.carried.keep(entries);
-        replies
+        requests
     }
 
     /// What it has written is removed, once `before` is done.
     fn abandon_writing(&mut self, writing: Writing, before: impl Future<Output = ()> + Send + 'static) -> Lost {
-        let Writing { id, committables, sealed, replies, .. } = writing;
+        let Writing { id, committables, sealed, requests, .. } = writing;
         self.carried.keep_collected(committables, sealed);
         if let Some(store) = self.store.clone() {
             while self.stale.try_join_next().is_some() {}
@@ -95,21 +95,18 @@ impl Attempt<'_> {
                 let _ = store.remove(id).await;
             });
         }
-        Lost { id, replies }
+        Lost { id, requests }
     }
 
     fn give_up(&mut self, lost: Lost, reason: &str) -> JobResult<()> {
-        let Lost { id, replies } = lost;
+        let Lost { id, requests } = lost;
         self.begun = false;
         self.board.checkpoint_failed();
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Abort(id));
         }
         self.sources.checkpoint_aborted(id)?;
-        for reply in replies {
-            // Whoever asked may have gone.
-            let _ = reply.send(Err(JobError::transient(format!("checkpoint {id} was given up: {reason}"))));
-        }
+        self.not_saved(requests, &format!("checkpoint {id} was given up: {reason}"));
         self.pause(RETRY.min(self.settings.checkpoint_interval.unwrap_or(RETRY)));
         let tolerated = self.failures.failed();
         let words = self.failures.words();

@@ -1,0 +1,61 @@
+//! `millstream savepoint JOB`: a checkpoint of a running job that nobody removes.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use millstream_runtime::remote::{Answer, Request};
+
+use crate::console::Console;
+use crate::running;
+
+const EXAMPLES: &str = "Examples:
+  millstream savepoint orders                        beside the job's checkpoints
+  millstream savepoint orders --to /backup/orders    elsewhere
+  millstream savepoint 4711                          the job of this process, where several have one name
+  ./orders --from /backup/orders/savepoint-orders-000041";
+
+/// Take a savepoint of a running job: a checkpoint that stays, complete in one folder
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The job: its name, its process, its .flow file or its directory of checkpoints
+    #[arg(value_name = "JOB|PATH")]
+    job: String,
+    /// The directory that gets the savepoint's folder; without it, that of the job's checkpoints
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+}
+
+/// Runs the command: the savepoint's folder on standard output.
+pub fn run(args: &Args, console: &Console) -> ExitCode {
+    let to = match args.to.as_deref().map(absolute).transpose() {
+        Ok(to) => to,
+        Err(reason) => return console.fail(reason),
+    };
+    let mut job = match running::find(&args.job, console) {
+        Ok(job) => job,
+        Err(reason) => return console.fail(reason),
+    };
+    match job.connection.ask(&Request::Savepoint(to), None) {
+        Ok(Some(Answer::Checkpoint { savepoint: Some(folder), .. })) => {
+            console.print(format_args!("{folder}\n"));
+            ExitCode::SUCCESS
+        }
+        Ok(Some(Answer::Refused(reason))) => console.fail(reason),
+        Ok(Some(_)) => console.fail("the job was built by another version: its answer is not understood"),
+        Ok(None) => console.fail(format_args!("`{}` ended before the savepoint was complete", args.job)),
+        Err(error) => console.fail(format_args!("cannot speak to `{}`: {error}", args.job)),
+    }
+}
+
+/// A path means the same to the job, which may have another working directory. A URL stays one.
+pub fn absolute(path: &Path) -> Result<String, String> {
+    let text = path.to_str().ok_or_else(|| format!("the path {} is not UTF-8", path.display()))?;
+    if text.contains("://") {
+        return Ok(text.to_owned());
+    }
+    match std::path::absolute(path) {
+        Ok(path) => Ok(path.display().to_string()),
+        Err(error) => Err(format!("the path `{text}` means nothing here: {error}")),
+    }
+}

@@ -1,0 +1,163 @@
+//! Checkpoints that somebody names: savepoints are written, and any checkpoint is found by its folder, wherever that lies.
+//!
+//! A savepoint is a checkpoint in a folder that the retention of no job knows. It needs no file outside of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+
+use super::lease;
+use super::storage::{Checkpoint, CheckpointStore, ReadError, local};
+use crate::checkpoint::{MANIFEST, Manifest, StateEntry, folder_of, number_of, savepoint_of};
+use crate::error::{ErrorKind, JobError, JobResult};
+use crate::notice::notice;
+use crate::seam::{self, Point};
+use crate::storage::{create_durably, root_cause};
+
+/// A checkpoint that somebody has named, and its folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub checkpoint: Checkpoint,
+    pub folder: PathBuf,
+}
+
+/// The folders of the savepoints of a checkpoint, in the order in which they were asked for. One that cannot be written does not fail
+/// the checkpoint.
+pub(super) type Savepoints = Vec<JobResult<PathBuf>>;
+
+/// Stores a checkpoint where the job keeps them, if it does, and as savepoints in these directories.
+pub(super) async fn store(
+    own: Option<Arc<CheckpointStore>>,
+    mut manifest: Manifest,
+    entries: Vec<StateEntry>,
+    retain: usize,
+    claimed: Option<PathBuf>,
+    savepoints: Vec<String>,
+) -> JobResult<Savepoints> {
+    let id = manifest.checkpoint;
+    // A savepoint counts no more when the checkpoint that it is a copy of does not.
+    manifest.epoch = own.as_ref().map_or(0, |own| own.epoch());
+    let copy = (!savepoints.is_empty()).then(|| (manifest.clone(), entries.clone()));
+    if let Some(own) = own {
+        seam::reach(Point::Write).await?;
+        own.write(manifest, entries).await?;
+        seam::reach(Point::Retain).await?;
+        // Here, so that the coordinator does not wait for files to be removed.
+        let removed = own.retain(id, retain).await.and_then(|kept| match claimed {
+            Some(claimed) if kept >= retain => remove_claimed(&claimed),
+            _ => Ok(()),
+        });
+        match removed {
+            Err(error) if error.kind() == ErrorKind::Transient => {
+                notice(&format!("warning: old checkpoints are still there: {error}"));
+            }
+            removed => removed?,
+        }
+    }
+    let mut folders = Vec::new();
+    for directory in savepoints {
+        if let Some((manifest, entries)) = &copy {
+            folders.push(CheckpointStore::savepoint(&directory, manifest.clone(), entries.clone()).await);
+        }
+    }
+    Ok(folders)
+}
+
+impl CheckpointStore {
+    /// Reads a checkpoint that somebody names: its own folder, whatever that is called, or a directory of which the newest is taken.
+    /// Takes no lock.
+    pub(crate) async fn named(path: &Path, job: &str) -> JobResult<Named> {
+        let cannot = |reason: String| JobError::new(format!("cannot resume from `{}`: {reason}", path.display()));
+        // The parent of `.` has a name, too.
+        let whole = path.canonicalize().map_err(|error| cannot(error.to_string()))?;
+        let name = whole.file_name().and_then(|name| name.to_str());
+        let folder = name.filter(|name| number_of(name).is_some() || whole.join(MANIFEST).exists());
+        let directory = match (folder, whole.parent()) {
+            (Some(_), Some(parent)) => parent,
+            _ => &whole,
+        };
+        let store: Arc<dyn ObjectStore> = Arc::new(local(directory).map_err(|error| cannot(root_cause(&error)))?);
+        let given_up = lease::given_up(&*store).await.map_err(|error| cannot(root_cause(&error)))?;
+        let mut store = CheckpointStore::reader(store, directory.to_owned());
+        store.given_up = given_up;
+        let checkpoint = match folder {
+            Some(folder) => store.read(folder, job).await.map_err(|error| match error {
+                ReadError::Damaged(reason)
+                | ReadError::Refused(reason)
+                | ReadError::Unreadable(reason)
+                | ReadError::GivenUp(reason) => cannot(reason),
+            })?,
+            None => store.latest(job).await?.checkpoint,
+        };
+        let named = |checkpoint: Checkpoint| Named {
+            folder: match folder {
+                Some(_) => whole.clone(),
+                None => whole.join(folder_of(checkpoint.manifest.checkpoint)),
+            },
+            checkpoint,
+        };
+        checkpoint.map(named).ok_or_else(|| match savepoints_in(&whole).as_slice() {
+            [] => cannot("there is no complete checkpoint".to_owned()),
+            savepoints => cannot(format!("it holds savepoints, name one of them: {}", savepoints.join(", "))),
+        })
+    }
+
+    /// Writes a checkpoint to a new folder below a directory, which is made where it is missing. Gives the folder.
+    pub(crate) async fn savepoint(directory: &str, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<PathBuf> {
+        let directory = directory.strip_prefix("file://").unwrap_or(directory);
+        let io = |error: &std::io::Error| JobError::io(format_args!("cannot write a savepoint to `{directory}`"), error);
+        if let Some((scheme, _)) = directory.split_once("://") {
+            return Err(JobError::new(format!("savepoints cannot go to `{scheme}://` yet, only to a local directory")));
+        }
+        create_durably(Path::new(directory)).map_err(|error| io(&error))?;
+        let directory = Path::new(directory).canonicalize().map_err(|error| io(&error))?;
+        let name = savepoint_of(&manifest.job, manifest.checkpoint);
+        let mut folder = name.clone();
+        let mut number = 1;
+        // Another run may have left one of this name.
+        while let Err(error) = std::fs::create_dir(directory.join(&folder)) {
+            if error.kind() != std::io::ErrorKind::AlreadyExists {
+                return Err(io(&error));
+            }
+            number += 1;
+            folder = format!("{name}-{number}");
+        }
+        let store = local(&directory).map_err(|error| {
+            JobError::transient(format!("cannot write a savepoint to `{}`: {}", directory.display(), root_cause(&error)))
+        })?;
+        let store = CheckpointStore::reader(Arc::new(store), directory);
+        store.write_folder(&folder, manifest, entries).await?;
+        Ok(store.directory.join(folder))
+    }
+}
+
+/// Removes a checkpoint that the job has taken over, the manifest first. One that is gone is fine.
+pub(crate) fn remove_claimed(folder: &Path) -> JobResult<()> {
+    let gone = |result: std::io::Result<()>| match result {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(JobError::io(format_args!("cannot remove the claimed checkpoint `{}`", folder.display()), &error))
+        }
+        _ => Ok(()),
+    };
+    gone(std::fs::remove_file(folder.join(MANIFEST)))?;
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        // Nothing that somebody else has put there.
+        if entry.path().extension().is_some_and(|extension| extension == "state") {
+            gone(std::fs::remove_file(entry.path()))?;
+        }
+    }
+    let _ = std::fs::remove_dir(folder);
+    Ok(())
+}
+
+/// The names of the savepoints in a directory.
+fn savepoints_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| entry.path().join(MANIFEST).exists())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}

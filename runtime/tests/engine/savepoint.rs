@@ -1,0 +1,96 @@
+//! Savepoints: complete in one folder, never removed by a job, resumed from at another parallelism; claimed ones go.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use millstream::{JobEnd, JobHandle, JobState, RunOptions};
+
+use super::job::{Setup, expected, job, output};
+
+fn options(setup: &Setup, rate: u64) -> RunOptions {
+    RunOptions::new()
+        .param("input", setup.path("bids-*.jsonl"))
+        .param("output", setup.path("out"))
+        .param("rate", rate.to_string())
+        .checkpoint_every(Duration::from_secs(3600))
+}
+
+fn start(options: RunOptions) -> JobHandle {
+    let handle = JobHandle::start(job(), options).unwrap();
+    assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
+    handle
+}
+
+/// Names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn whole(folder: &Path) -> bool {
+    folder.join("manifest.json").is_file()
+}
+
+#[test]
+fn a_savepoint_stays_and_can_be_moved_and_resumed_from() {
+    let setup = Setup::new(40_000, 4);
+    let (savepoints, checkpoints) = (setup.folder.path().join("savepoints"), setup.folder.path().join("checkpoints"));
+    let handle = start(options(&setup, 40_000).checkpoints(&checkpoints).parallelism(2));
+    let first = handle.savepoint(&savepoints).unwrap().savepoint.unwrap();
+    let beside = handle.savepoint(&checkpoints).unwrap().savepoint.unwrap();
+    for _ in 0..3 {
+        handle.checkpoint().unwrap();
+    }
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+    // One checkpoint is kept, and the savepoints do not count.
+    assert!(whole(&first) && whole(&beside), "{:?}", names(&checkpoints));
+    assert_eq!(names(&checkpoints).iter().filter(|name| name.starts_with("checkpoint-")).count(), 1);
+
+    // Under any name, without the rest.
+    let moved = setup.folder.path().join("the old state");
+    std::fs::rename(&first, &moved).unwrap();
+    std::fs::remove_dir_all(&checkpoints).unwrap();
+    let handle = start(options(&setup, 1_000_000_000).checkpoints(&checkpoints).parallelism(3).resume_from(&moved));
+    assert_eq!(handle.wait().unwrap(), JobEnd::Finished);
+    setup.check();
+    assert!(whole(&moved), "it is not the job's");
+}
+
+#[test]
+fn a_claimed_checkpoint_goes_when_there_is_a_newer_one() {
+    let setup = Setup::new(40_000, 4);
+    let savepoints = setup.folder.path().join("savepoints");
+    // Without checkpoints of its own a job can be stopped with a savepoint.
+    let handle = JobHandle::start(job(), options(&setup, 40_000).checkpoints(setup.path("first")).parallelism(1)).unwrap();
+    let info = handle.stop_with_savepoint(&savepoints).unwrap();
+    assert_eq!(handle.wait().unwrap(), JobEnd::Stopped(Some(setup.path("first"))));
+    let savepoint = info.savepoint.unwrap();
+    std::fs::write(savepoint.join("notes.txt"), "somebody's").unwrap();
+
+    let handle = start(options(&setup, 40_000).checkpoints(setup.path("second")).resume_from(&savepoint).claim());
+    assert!(whole(&savepoint), "nothing newer is complete");
+    handle.checkpoint().unwrap();
+    assert_eq!(names(&savepoint), ["notes.txt"]);
+    assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(_)));
+    assert_eq!(start(options(&setup, 1_000_000_000).checkpoints(setup.path("second"))).wait().unwrap(), JobEnd::Finished);
+    setup.check();
+}
+
+#[test]
+fn a_savepoint_that_cannot_be_written_stops_nothing() {
+    let setup = Setup::new(40_000, 4);
+    let blocked: PathBuf = setup.folder.path().join("file");
+    std::fs::write(&blocked, "").unwrap();
+    let handle = start(options(&setup, 40_000).checkpoints(setup.path("checkpoints")).parallelism(2));
+    let error = handle.savepoint(&blocked).unwrap_err();
+    assert!(error.message().starts_with("cannot write a savepoint to `"), "{error}");
+    let error = handle.stop_with_savepoint(&blocked).unwrap_err();
+    assert!(error.message().starts_with("cannot write a savepoint to `"), "{error}");
+    assert_eq!(handle.state(), JobState::Running);
+    // Its sources, which waited behind the barrier, read on to the end.
+    assert_eq!(handle.wait().unwrap(), JobEnd::Finished);
+    setup.check();
+    assert_eq!(output(&setup.out()).len(), expected(0..setup.bids).len());
+}
