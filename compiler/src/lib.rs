@@ -3,7 +3,9 @@
 
 pub mod codegen;
 pub mod diagnostics;
+pub mod disk;
 pub mod driver;
+pub mod embed;
 pub mod fmt;
 pub mod hir;
 pub mod plan;

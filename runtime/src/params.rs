@@ -24,6 +24,7 @@ pub struct ParamSpec {
 pub struct ParamValues {
     values: BTreeMap<&'static str, String>,
     extensions: Extensions,
+    checkpoints: bool,
 }
 
 /// Values that the program that starts a job hands to the functions that build it: one per type.
@@ -68,7 +69,16 @@ impl ParamValues {
                 }
             }
         }
-        Ok(ParamValues { values, extensions: Extensions::default() })
+        Ok(ParamValues { values, extensions: Extensions::default(), checkpoints: false })
+    }
+
+    /// Whether the run takes checkpoints.
+    pub(crate) fn takes_checkpoints(&self) -> bool {
+        self.checkpoints
+    }
+
+    pub(crate) fn set_takes_checkpoints(&mut self, checkpoints: bool) {
+        self.checkpoints = checkpoints;
     }
 
     pub(crate) fn with_extensions(mut self, extensions: Extensions) -> Self {

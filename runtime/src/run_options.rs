@@ -113,6 +113,12 @@ impl RunOptions {
         self
     }
 
+    /// The params alone, as the functions that build a job see them.
+    #[cfg(test)]
+    pub(crate) fn params_of(self, specs: &[crate::params::ParamSpec]) -> JobResult<ParamValues> {
+        Ok(ParamValues::resolve(specs, &self.params)?.with_extensions(self.extensions))
+    }
+
     /// Together with the job.
     pub(crate) fn settings(self, mut job: Job) -> JobResult<RunSettings> {
         if self.fresh && self.resume_from.is_some() {
@@ -123,7 +129,7 @@ impl RunOptions {
             let message = "--claim says that the checkpoint of --from is to be taken over: give --from, too";
             return Err(JobError::usage(message));
         }
-        let params = ParamValues::resolve(job.params, &self.params)?.with_extensions(self.extensions);
+        let mut params = ParamValues::resolve(job.params, &self.params)?.with_extensions(self.extensions);
         if let Some(parallelism) = self.parallelism {
             job.parallelism = parallelism;
         }
@@ -138,6 +144,7 @@ impl RunOptions {
             Some(Duration::from_micros(micros.max(1000)))
         });
         let interval = interval.or_else(|| directory.as_ref().map(|_| DEFAULT_INTERVAL));
+        params.set_takes_checkpoints(directory.is_some());
         Ok(RunSettings {
             parallelism: job.chains.iter().map(|chain| chain.parallelism.unwrap_or(job.parallelism)).collect(),
             max_parallelism: job.max_parallelism.max(1),

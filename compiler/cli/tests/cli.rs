@@ -247,3 +247,18 @@ fn fmt_rewrites_checks_and_filters() {
     assert_eq!(folder.run(&["fmt", "missing.flow"]).code, Some(1));
     assert_eq!(folder.run(&["fmt"]).code, Some(2));
 }
+
+#[test]
+fn a_channel_needs_a_program() {
+    let folder = Folder::new("channel");
+    let pipeline = "job echo {}\nrecord Row { id: int64 }\nsource rows: Row from channel {}\nsink rows into channel {}\n";
+    folder.write("echo.flow", pipeline);
+    let said = folder.run(&["build", "echo.flow"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(said.err.matches("error[E0907]").count(), 2, "{}", said.err);
+    assert!(said.err.contains("echo.flow:3:23") && said.err.contains("include_flow!"), "{}", said.err);
+    // What it does is to be seen all the same.
+    assert_eq!(folder.run(&["check", "echo.flow"]).code, Some(0));
+    let said = folder.run(&["explain", "echo.flow"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+}

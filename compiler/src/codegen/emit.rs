@@ -43,51 +43,78 @@ const STACK: usize = 256 << 20;
 
 /// Emits the crate of a job.
 pub fn emit(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) -> GeneratedCrate {
+    on_large_stack(|| emit_here(job, execution, options))
+}
+
+/// Does something on a thread that has room for deeply nested expressions.
+pub(super) fn on_large_stack<T: Send>(work: impl Fn() -> T + Send + Sync) -> T {
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().stack_size(STACK);
-        match worker.spawn_scoped(scope, || emit_here(job, execution, options)) {
+        match worker.spawn_scoped(scope, &work) {
             Ok(worker) => worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             // No room for another thread: the stack at hand must do.
-            Err(_) => emit_here(job, execution, options),
+            Err(_) => work(),
         }
     })
 }
 
 fn emit_here(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) -> GeneratedCrate {
-    let mut module_names =
-        Scope::with(&["types", "params", "functions", "patterns", "conversions", "job", "main", "millstream", "std", "core"]);
-    let cx = Context::new(job, RustModules::new(job, &mut module_names));
-    let chain_modules: Vec<Ident> =
-        execution.chains.iter().map(|chain| module_names.value(&format!("chain_{}", chain.name))).collect();
-    let mut modules: Vec<(Ident, TokenStream)> = execution
-        .chains
-        .iter()
-        .zip(&chain_modules)
-        .map(|(chain, module)| (module.clone(), chain::render(&cx, execution, chain)))
-        .collect();
-    let fingerprint = fingerprint(job, execution);
-    let job_function = job::job(&cx, execution, fingerprint, &chain_modules);
-    // What follows holds only what was asked for by what came before.
-    modules.extend(functions::render(&cx).map(|tokens| (names::ident("functions"), tokens)));
-    modules.extend(params::render(&cx).map(|tokens| (names::ident("params"), tokens)));
-    modules.extend(cx.patterns.borrow().render().map(|tokens| (names::ident("patterns"), tokens)));
-    modules.extend(rust::conversions(&cx).map(|tokens| (names::ident("conversions"), tokens)));
-    modules.extend(cx.types.borrow_mut().render().map(|tokens| (names::ident("types"), tokens)));
-    let names: Vec<Ident> = modules.iter().map(|(name, _)| name.clone()).collect();
+    let mut names = module_names();
+    let cx = Context::new(job, RustModules::new(job, &mut names));
+    let parts = parts(&cx, execution, &mut names, &TokenStream::new(), |_| None);
+    let names: Vec<Ident> = parts.modules.iter().map(|(name, _)| name.clone()).collect();
     let mut files = BTreeMap::new();
-    files.insert(
-        PathBuf::from("src/main.rs"),
-        print(job::main(&header(options), &cx.rust.render(job, &options.folder), &names, &job_function)),
-    );
-    for (module, tokens) in modules {
+    let main = job::main(&header(options), &cx.rust.render(job, &options.folder), &names, &parts.job);
+    files.insert(PathBuf::from("src/main.rs"), print(main));
+    for (module, tokens) in parts.modules {
         files.insert(job::file_of(&module), print(tokens));
     }
     let rust = job.rust.iter().map(|module| (options.folder.join(&module.path), module.path.clone())).collect();
     GeneratedCrate { package: names::package(&job.settings.name), files, features: features(job), rust }
 }
 
+/// What a job consists of in Rust.
+pub(super) struct Parts {
+    pub(super) modules: Vec<(Ident, TokenStream)>,
+    /// The function that makes the job.
+    pub(super) job: TokenStream,
+}
+
+/// Names of modules, with those that are given.
+pub(super) fn module_names() -> Scope {
+    Scope::with(&["types", "params", "functions", "patterns", "conversions", "job", "main", "api", "millstream", "std", "core"])
+}
+
+/// All modules of a job, after those of Rust files, which have taken their names. `extra` makes one more, which may ask for types.
+pub(super) fn parts<'a>(
+    cx: &'a Context<'a>,
+    execution: &'a ExecutionGraph,
+    module_names: &mut Scope,
+    visibility: &TokenStream,
+    extra: impl FnOnce(&'a Context<'a>) -> Option<(Ident, TokenStream)>,
+) -> Parts {
+    let chain_modules: Vec<Ident> =
+        execution.chains.iter().map(|chain| module_names.value(&format!("chain_{}", chain.name))).collect();
+    let mut modules: Vec<(Ident, TokenStream)> = execution
+        .chains
+        .iter()
+        .zip(&chain_modules)
+        .map(|(chain, module)| (module.clone(), chain::render(cx, execution, chain)))
+        .collect();
+    let fingerprint = fingerprint(cx.job, execution);
+    let job = job::job(cx, execution, fingerprint, &chain_modules, visibility);
+    modules.extend(extra(cx));
+    // What follows holds only what was asked for by what came before.
+    modules.extend(functions::render(cx).map(|tokens| (names::ident("functions"), tokens)));
+    modules.extend(params::render(cx).map(|tokens| (names::ident("params"), tokens)));
+    modules.extend(cx.patterns.borrow().render().map(|tokens| (names::ident("patterns"), tokens)));
+    modules.extend(rust::conversions(cx).map(|tokens| (names::ident("conversions"), tokens)));
+    modules.extend(cx.types.borrow_mut().render().map(|tokens| (names::ident("types"), tokens)));
+    Parts { modules, job }
+}
+
 /// What the connectors and functions of a job need beyond the runtime.
-fn features(job: &JobGraph) -> BTreeSet<&'static str> {
+pub(super) fn features(job: &JobGraph) -> BTreeSet<&'static str> {
     let mut names = BTreeSet::new();
     for id in job.topological() {
         match &job.vertex(id).operation {
@@ -115,7 +142,7 @@ fn features(job: &JobGraph) -> BTreeSet<&'static str> {
     features
 }
 
-fn header(options: &EmitOptions) -> String {
+pub(super) fn header(options: &EmitOptions) -> String {
     let source = PathBuf::from(&options.source);
     let name = source.file_name().map_or_else(|| options.source.clone(), |name| name.to_string_lossy().into_owned());
     format!("Generated by millstream {} from {name}. Edit that file, not this one.", options.version)
@@ -123,7 +150,7 @@ fn header(options: &EmitOptions) -> String {
 
 /// Tokens as formatted text. Tokens that are no file (a mistake of a template) come out as they are, so that rustc says
 /// where they are wrong.
-fn print(tokens: TokenStream) -> String {
+pub(super) fn print(tokens: TokenStream) -> String {
     match syn::parse2::<syn::File>(tokens.clone()) {
         Ok(file) => spaced(file),
         Err(error) => format!("// internal error: {error}\n{tokens}\n"),

@@ -30,7 +30,13 @@ pub(super) fn main(header: &str, rust: &TokenStream, modules: &[Ident], job: &To
 }
 
 /// The job: its settings and chains.
-pub(super) fn job<'a>(cx: &'a Context<'a>, execution: &ExecutionGraph, fingerprint: u64, chains: &[Ident]) -> TokenStream {
+pub(super) fn job<'a>(
+    cx: &'a Context<'a>,
+    execution: &ExecutionGraph,
+    fingerprint: u64,
+    chains: &[Ident],
+    visibility: &TokenStream,
+) -> TokenStream {
     let settings = &cx.job.settings;
     let (checkpoint, restart) = (checkpoint(cx, settings), restart(&settings.restart));
     let on_error = stage::error_policy(settings.on_error);
@@ -42,7 +48,7 @@ pub(super) fn job<'a>(cx: &'a Context<'a>, execution: &ExecutionGraph, fingerpri
     let specs = execution.chains.iter().zip(chains).map(|(chain, module)| chain_spec(cx, execution, chain, module));
     quote! {
         #[doc = " The job: its settings and the chains of operators that run as tasks."]
-        fn job() -> millstream::Job {
+        #visibility fn job() -> millstream::Job {
             millstream::Job {
                 name: #name,
                 doc: #doc,

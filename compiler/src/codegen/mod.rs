@@ -8,6 +8,7 @@ mod chain;
 mod closure;
 mod context;
 mod doc;
+mod embed;
 mod emit;
 mod expr;
 mod functions;
@@ -22,6 +23,7 @@ mod stage;
 mod tokens;
 mod types;
 
+pub use embed::{GeneratedModule, emit_module};
 pub use emit::{EmitOptions, GeneratedCrate, emit};
 pub use names::package as package_name;
 

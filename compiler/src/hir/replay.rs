@@ -16,7 +16,8 @@ pub fn lossy(nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
         let own = std::iter::once(source.connector.as_str());
         for connector in own.chain(source.stages.iter().map(|stage| stage.connector.as_str())) {
             let spec = connectors::find(connector).and_then(|spec| spec.source.as_ref());
-            if spec.is_some_and(|spec| !spec.replayable) {
+            // Whoever writes `channel` holds the other end.
+            if connector != connectors::channel::NAME && spec.is_some_and(|spec| !spec.replayable) {
                 found.push(errors::not_replayable(*span, &node.name, connector));
             }
         }

@@ -395,6 +395,7 @@ where
 
     fn snapshot(&mut self, snapshot: &mut SnapshotBuilder) -> JobResult<()> {
         let splits: Vec<_> = self.reader.snapshot().iter().map(Split::encode).collect();
+        self.reader.snapshot_taken(snapshot.checkpoint());
         if !splits.is_empty() {
             snapshot.operator(&self.feed.uid).list(SPLITS, String::new(), splits);
         }

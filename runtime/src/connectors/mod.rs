@@ -1,6 +1,7 @@
 //! Connectors: where rows come from and go to. Each describes itself here; its code is compiled with the feature `engine`.
 
 pub mod blackhole;
+pub mod channel;
 #[cfg(feature = "engine")]
 pub mod emitter;
 pub mod file;
@@ -106,6 +107,8 @@ pub const UNTIL: OptionSpec = OptionSpec::optional(
 pub enum OptionTy {
     String,
     Int,
+    /// A whole number from 1 on, written as such.
+    Count,
     Float,
     Bool,
     Duration,
@@ -122,7 +125,7 @@ pub enum OptionTy {
 
 /// All built-in connectors, by name.
 pub static CONNECTORS: &[&ConnectorSpec] =
-    &[&blackhole::SPEC, &file::SPEC, &generator::SPEC, &http::SPEC, &socket::SPEC, &stdout::SPEC];
+    &[&blackhole::SPEC, &channel::SPEC, &file::SPEC, &generator::SPEC, &http::SPEC, &socket::SPEC, &stdout::SPEC];
 
 /// The connector of this name.
 pub fn find(name: &str) -> Option<&'static ConnectorSpec> {

@@ -39,6 +39,9 @@ pub trait SourceReader: Send {
     /// to its end is here until its last row is emitted.
     fn snapshot(&self) -> Vec<Self::Split>;
 
+    /// What `snapshot` has just given is part of this checkpoint: for readers that hold something until it is complete.
+    fn snapshot_taken(&mut self, _checkpoint: u64) {}
+
     /// Whether rows that it has not read may be older than those that it has, although it has no split now: between two stages
     /// of a source. Then its watermark waits, and it is not idle.
     fn holds_watermark(&self) -> bool {

@@ -4,10 +4,10 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
+use millstream_compiler::disk::Disk;
 use millstream_compiler::session::Loader;
 
 use crate::console::Console;
-use crate::files::Disk;
 
 const EXAMPLES: &str = "Examples:
   millstream fmt orders.flow           rewrite the file

@@ -15,6 +15,10 @@ pub(in crate::codegen) fn sink<'a>(stage: &Stage<'a>, sink: &'a SinkOperation) -
     let row = stage.input.rust(stage.cx);
     let rust = spec.map_or("millstream::connectors::UnknownSink", |spec| spec.rust);
     let (ty, uses) = connector_type(rust, &row, sink.format.as_deref());
+    if sink.connector == connectors::channel::NAME {
+        let (sink, uid) = (turbofish(&ty), &stage.vertex.uid);
+        return (TokenStream::new(), quote!(#sink::connect(cx.params(), #uid)?), uses);
+    }
     let format = sink.format.as_deref().map(|format| (format, &sink.format_options[..]));
     let (options, _) = options::render(stage.cx, &sink.options, format, stage.input.schema);
     let sink = turbofish(&ty);

@@ -27,7 +27,18 @@ pub(in crate::codegen) fn source<'a>(
 ) -> Source {
     let cx = stage.cx;
     let origin = doc::origin(&stage.vertex.origin);
-    let (made, uses) = if source.stages.is_empty() {
+    let (made, uses) = if source.connector == connectors::channel::NAME {
+        let row = cx.row(stage.output.schema);
+        let uid = &stage.vertex.uid;
+        let function = quote! {
+            #origin
+            pub fn source(params: &ParamValues) -> JobResult<ChannelSource<#row>> {
+                ChannelSource::connect(params, #uid)
+            }
+        };
+        let spec = connectors::channel::SPEC.source.as_ref();
+        (function, spec.iter().map(|spec| spec.rust.to_owned()).collect())
+    } else if source.stages.is_empty() {
         let connector = Connector {
             name: &source.connector,
             options: &source.options,

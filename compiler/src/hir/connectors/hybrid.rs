@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
+use millstream_runtime::connectors::channel;
 use millstream_runtime::graph::SourceStage;
 
 use super::source::{Rows, read};
 use crate::hir::context::{Context, StageScope};
-use crate::hir::errors::hybrid;
+use crate::hir::errors::{connectors, hybrid};
 use crate::source::Span;
 use crate::syntax::ast::{Connector, ConnectorOption, ConnectorStage, Expr, ExprKind, OptionValue};
 
@@ -30,6 +31,10 @@ pub fn lower<'a>(
         first.insert(&stage.name.text, stage.name.span);
         if stage.connector.stages.is_some() {
             cx.report(hybrid::nested(stage.connector.name.span));
+            continue;
+        }
+        if stage.connector.name.text == channel::NAME {
+            cx.report(connectors::no_stage(&stage.connector.name));
             continue;
         }
         let names = stages.iter().map(|stage| stage.name.text.as_str()).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use millstream_runtime::connectors::{OptionSpec, OptionTy};
-use millstream_runtime::graph::{ConnectorOption, ExprKind, Literal, OptionValue, Ty};
+use millstream_runtime::graph::{ConnectorOption, Expr, ExprKind, Literal, OptionValue, Ty};
 
 use crate::hir::context::Context;
 use crate::hir::errors::{connectors, hybrid};
@@ -87,6 +87,7 @@ fn value<'a>(
     match spec.ty {
         OptionTy::String => scalar(cx, owner, spec, expr, &Ty::String),
         OptionTy::Int => scalar(cx, owner, spec, expr, &Ty::Int64),
+        OptionTy::Count => count(cx, owner, spec, expr),
         OptionTy::Float => scalar(cx, owner, spec, expr, &Ty::Float64),
         OptionTy::Bool => scalar(cx, owner, spec, expr, &Ty::Bool),
         OptionTy::Duration => scalar(cx, owner, spec, expr, &Ty::Duration),
@@ -124,6 +125,21 @@ fn scalar<'a>(cx: &mut Context<'a>, owner: &Owner<'_>, spec: &OptionSpec, expr: 
         },
         Err(typed) => {
             wrong(cx, owner, spec, expr.span, &typed.ty.to_string());
+            None
+        }
+    }
+}
+
+/// A number that is needed before the job starts.
+fn count<'a>(cx: &mut Context<'a>, owner: &Owner<'_>, spec: &OptionSpec, expr: &'a ast::Expr) -> Option<OptionValue> {
+    match scalar(cx, owner, spec, expr, &Ty::Int64)? {
+        OptionValue::Value(Expr { kind: ExprKind::Literal(Literal::Int(count)), .. }) if count < 1 => {
+            wrong(cx, owner, spec, expr.span, "less");
+            None
+        }
+        value @ OptionValue::Value(Expr { kind: ExprKind::Literal(Literal::Int(_)), .. }) => Some(value),
+        _ => {
+            wrong(cx, owner, spec, expr.span, "computed");
             None
         }
     }
@@ -195,6 +211,7 @@ fn wrong(cx: &mut Context<'_>, owner: &Owner<'_>, spec: &OptionSpec, span: Span,
     let expected = match spec.ty {
         OptionTy::String => "a string".to_owned(),
         OptionTy::Int => "an integer".to_owned(),
+        OptionTy::Count => "a whole number from 1 on, written as such".to_owned(),
         OptionTy::Float => "a number".to_owned(),
         OptionTy::Bool => "`true` or `false`".to_owned(),
         OptionTy::Duration => "a duration such as `10s`".to_owned(),

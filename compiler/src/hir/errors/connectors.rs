@@ -102,6 +102,21 @@ pub fn source_needs_record(span: Span, found: &Ty) -> Diagnostic {
         .with_help("name a record: `record Line { line: string }`, `source lines: Line from ..`")
 }
 
+/// A connector that is a source of its own only.
+pub fn no_stage(name: &Name) -> Diagnostic {
+    let label = "what a program sends cannot follow on other stages";
+    Diagnostic::error("E0614", format!("`{}` cannot be a stage of a hybrid source", name.text), name.span, label)
+        .with_help("make it a source of its own, and bring both together: `stream all = history | union live`")
+}
+
+/// A connector that has a program at its other end, in a pipeline that is one by itself.
+pub fn needs_program(name: &Name) -> Diagnostic {
+    let label = "no program is there to hold the other end";
+    Diagnostic::error("E0907", format!("`{}` needs a Rust program around the job", name.text), name.span, label).with_help(
+        "write the pipeline into a program, by `flow!` or `include_flow!` (docs/embedding.md), or use another connector",
+    )
+}
+
 /// A source that cannot be read again, in a job with checkpoints.
 pub fn not_replayable(span: Span, source: &str, connector: &str) -> Diagnostic {
     let title = format!("rows of `{source}` may be lost in a failure, checkpoints or not");

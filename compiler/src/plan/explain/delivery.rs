@@ -104,6 +104,12 @@ fn judge(job: &JobGraph, source: VertexId, sink: VertexId) -> (Guarantee, String
     let replayable = lost.is_none();
     let exactly_once = connectors::find(into).and_then(|spec| spec.sink).is_some_and(|spec| spec.exactly_once);
     let every = duration_text(checkpoint.interval);
+    if from == connectors::channel::NAME {
+        let why = format!(
+            "rows since the last checkpoint (every {every}) are kept for a new start within the program; they are lost when it ends"
+        );
+        return (Guarantee::AtMostOnce, why);
+    }
     if !replayable {
         let why =
             format!("`{from}` cannot be read again: what came after the last checkpoint (every {every}) is lost in a failure");

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use millstream_runtime::connectors::channel;
 use millstream_runtime::graph::{
     Changelog, ConnectorOption, Exchange, ExprKind, Field, JobGraph, JobVertex, Literal, Operation, OptionValue, Port, Schema,
     Side, SourceOperation, StreamType, VertexId,
@@ -66,6 +67,10 @@ fn needs(graph: &JobGraph, floor: &Needs, whole_rows: &HashSet<VertexId>) -> Nee
         if let Operation::Source(source) = &vertex.operation {
             source.watermark.iter().for_each(|watermark| own.add_expr(&watermark.watermark));
             columns_of_stages(source).into_iter().for_each(|column| own.add(&column, Need::All));
+            // The program fills whole records.
+            if source.connector == channel::NAME {
+                own = Need::All;
+            }
         }
         let of_late = late.remove(&id);
         main.insert(id, own.clone());

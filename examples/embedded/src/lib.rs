@@ -1,0 +1,30 @@
+//! One pipeline in a Rust program: in the program's text, in a file beside it, and in a folder that the build script compiles.
+//! All of them go through the same compiler and make the same job; choose by where you want to read the pipeline.
+
+millstream::include_pipelines!("pipelines");
+
+millstream::include_flow!("included.flow");
+
+millstream::flow! {
+    /// Revenue per customer and minute.
+    job written {}
+
+    /// Smaller orders are left out.
+    param least: decimal(10, 2) = 0.00
+
+    record Order { customer: string, amount: decimal(10, 2), at: timestamp }
+
+    source orders: Order from channel { capacity: 100 } watermark at - 5s
+
+    stream revenue =
+        orders
+        | where amount >= least
+        | aggregate by customer over tumbling(1m) { customer, minute: window.start, orders: count(), total: sum(amount) }
+
+    sink revenue into channel {}
+}
+
+/// The examples of the manual are true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+pub struct Manual;

@@ -1,0 +1,73 @@
+//! However a pipeline comes into a program, it is the same job: the same plan, and the same rows.
+
+use millstream::value::{Decimal, Timestamp};
+use millstream::{Job, RunOptions};
+use millstream_compiler::codegen::{EmitOptions, emit};
+use millstream_compiler::disk::Disk;
+use millstream_compiler::plan::dump;
+use millstream_compiler::session::{Planned, Session};
+use millstream_embedded_example::{built, included, written};
+
+/// What does not depend on the name of the job.
+fn shape(job: &Job) -> String {
+    let chains: Vec<_> = job
+        .chains
+        .iter()
+        .map(|chain| format!("{} {:?} {:?} {:?}", chain.name, chain.uids, chain.parallelism, chain.inputs))
+        .collect();
+    format!("{:#x} {:?} {:?} {}", job.fingerprint, job.params, job.parallelism, chains.join("\n"))
+}
+
+fn plan(path: &str) -> Planned {
+    let mut session = Session::open(&format!("{}/{path}", env!("CARGO_MANIFEST_DIR")), &Disk).unwrap();
+    session.plan().unwrap()
+}
+
+#[test]
+fn the_plans_are_the_same() {
+    let (built, included, written) = (shape(&built::job()), shape(&included::job()), shape(&written::job()));
+    assert_eq!(built, included);
+    assert_eq!(built, written);
+    // And that of the generated crate of `millstream build --emit-only`.
+    let planned = plan("pipelines/built.flow");
+    let options = EmitOptions { source: "built.flow".to_owned(), folder: Default::default(), version: "0.0.0".to_owned() };
+    let generated = emit(&planned.job, &planned.execution, &options);
+    let main = &generated.files[std::path::Path::new("src/main.rs")];
+    let fingerprint = built.split(' ').next().unwrap();
+    assert!(main.replace('_', "").contains(fingerprint), "{fingerprint} is not in\n{main}");
+    // The graphs differ by the name of the job and nothing else.
+    let graph = |path| dump::job(&plan(path).job).replace("included", "built");
+    assert_eq!(graph("pipelines/built.flow"), graph("src/included.flow"));
+}
+
+/// Customer, hundredths, second.
+const ORDERS: &[(&str, i64, i64)] =
+    &[("ann", 250, 1), ("bob", 100, 2), ("ann", 50, 59), ("eve", 999, 60), ("bob", 1, 61), ("ann", 300, 200)];
+
+/// What a module makes of the orders, in order.
+macro_rules! rows {
+    ($module:ident) => {{
+        let params = $module::Params { least: Decimal::parse("0.50").unwrap() };
+        let $module::Running { job, orders, revenue } = $module::start(params, RunOptions::new().parallelism(2)).unwrap();
+        for (customer, amount, second) in ORDERS {
+            let amount = Decimal::parse(&format!("{}.{:02}", amount / 100, amount % 100)).unwrap();
+            let at = Timestamp(second * 1_000_000);
+            orders.send_blocking($module::Order { customer: (*customer).into(), amount, at }).unwrap();
+        }
+        drop(orders);
+        let mut rows: Vec<String> =
+            revenue.map(|row| format!("{} {} {} {}", row.minute, row.customer, row.orders, row.total)).collect();
+        job.wait().unwrap();
+        rows.sort();
+        rows
+    }};
+}
+
+#[test]
+fn the_rows_are_the_same() {
+    let rows = rows!(built);
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    assert!(rows[0].ends_with("ann 2 3.00") && rows[1].ends_with("bob 1 1.00") && rows[2].ends_with("eve 1 9.99"), "{rows:?}");
+    assert_eq!(rows!(included), rows);
+    assert_eq!(rows!(written), rows);
+}
