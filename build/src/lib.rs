@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use millstream_compiler::diagnostics::Severity;
 use millstream_compiler::diagnostics::render::{Style, render_all};
 use millstream_compiler::disk::Disk;
-use millstream_compiler::embed::{self, Embedded, Naming};
+use millstream_compiler::embed::{self, Embedded};
 
 /// Compiles a folder, for a build script: leaves `<folder>.rs` in `OUT_DIR`, and tells cargo which files it depends on.
 ///
@@ -73,7 +73,7 @@ pub fn compile_to(folder: &Path, out: &Path) -> Result<Compiled, String> {
     let mut compiled = Compiled { output: output(folder, out), modules: Vec::new(), files: Vec::new(), warnings: Vec::new() };
     let (mut text, mut mistakes, mut named) = (String::new(), String::new(), BTreeMap::<String, PathBuf>::new());
     for path in pipelines {
-        let embedded = match embed::compile(&path.to_string_lossy(), &Disk, Naming::JobOrFile) {
+        let embedded = match embed::compile(&path.to_string_lossy(), &Disk, embed::Place::Folder) {
             Ok(embedded) => embedded,
             Err(error) => {
                 let _ = writeln!(mistakes, "error: {error}");
@@ -82,8 +82,9 @@ pub fn compile_to(folder: &Path, out: &Path) -> Result<Compiled, String> {
         };
         compiled.files.extend(embedded.sources.files().map(|(_, file)| PathBuf::from(&file.path)));
         match &embedded.module {
+            // There for others to use.
+            None if !embedded.diagnostics.iter().any(|found| found.severity == Severity::Error) => {}
             None => mistakes.push_str(&render_all(&embedded.diagnostics, &embedded.sources, Style::Plain)),
-            Some(_) if !embedded.has_sink => {}
             Some(module) => {
                 compiled.warnings.extend(warnings(&embedded));
                 match named.get(&module.name) {

@@ -19,19 +19,19 @@ pub struct Embedded {
     pub sources: SourceMap,
     /// All mistakes and warnings, in order of place.
     pub diagnostics: Vec<Diagnostic>,
-    /// None: there are mistakes.
+    /// None: there are mistakes, or it is there for others to use.
     pub module: Option<GeneratedModule>,
-    /// Whether rows go anywhere: a file without a sink is there for others to use.
-    pub has_sink: bool,
 }
 
-/// Where the name of the module comes from.
+/// Where a pipeline stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Naming {
-    /// The job, or the file where there is no job.
-    JobOrFile,
-    /// The job, which must be there.
-    Job,
+pub enum Place {
+    /// In the text of a program: it must have a job, which names the module.
+    Text,
+    /// In a file, which names the module where there is no job.
+    File,
+    /// In a folder of files: one without a sink is there for others to use, and makes no module.
+    Folder,
 }
 
 /// Nesting of expressions is recursion.
@@ -39,9 +39,9 @@ const STACK: usize = 256 << 20;
 
 /// Compiles a pipeline to a module, on a thread of its own: with room for deep nesting. In a macro there must be another thread: on
 /// rustc's, `proc_macro2` would make tokens of rustc's, which no other thread can use.
-pub fn compile(path: &str, loader: &(dyn Loader + Sync), naming: Naming) -> Result<Embedded, OpenError> {
+pub fn compile(path: &str, loader: &(dyn Loader + Sync), place: Place) -> Result<Embedded, OpenError> {
     std::thread::scope(|scope| {
-        let worker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || compile_here(path, loader, naming));
+        let worker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || compile_here(path, loader, place));
         match worker.map(|worker| worker.join()) {
             Ok(Ok(compiled)) => compiled,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
@@ -50,11 +50,12 @@ pub fn compile(path: &str, loader: &(dyn Loader + Sync), naming: Naming) -> Resu
     })
 }
 
-fn compile_here(path: &str, loader: &dyn Loader, naming: Naming) -> Result<Embedded, OpenError> {
+fn compile_here(path: &str, loader: &dyn Loader, place: Place) -> Result<Embedded, OpenError> {
     let mut session = Session::open(path, loader)?;
-    let planned = session.plan();
+    let has_sink = session.program().nodes.iter().any(|node| matches!(node.operation, Operation::Sink(_)));
+    let planned = if has_sink || place != Place::Folder { session.plan() } else { None };
     let mut diagnostics = session.diagnostics().to_vec();
-    if naming == Naming::Job && !has_job(&session) {
+    if place == Place::Text && !has_job(&session) {
         diagnostics.insert(0, without_job(&session));
     }
     let module = planned.filter(|_| !diagnostics.iter().any(|found| found.severity == Severity::Error)).map(|planned| {
@@ -62,8 +63,7 @@ fn compile_here(path: &str, loader: &dyn Loader, naming: Naming) -> Result<Embed
         let options = EmitOptions { source: path.to_owned(), folder, version: env!("CARGO_PKG_VERSION").to_owned() };
         emit_module(&planned.job, &planned.execution, &options)
     });
-    let has_sink = session.program().nodes.iter().any(|node| matches!(node.operation, Operation::Sink(_)));
-    Ok(Embedded { sources: session.sources().clone(), diagnostics, module, has_sink })
+    Ok(Embedded { sources: session.sources().clone(), diagnostics, module })
 }
 
 /// What cannot run without a program around it, each at its place: for those who build a binary of a pipeline alone.

@@ -32,7 +32,9 @@ async fn orders_go_in_and_totals_come_out() {
         axum::serve(listener, routes).with_graceful_shutdown(async { drop(stopped.await) }).await
     });
 
-    for order in [r#"{"customer":"ann","amount":"3.25"}"#, r#"{"customer":"bob","amount":"1"}"#, r#"{"customer":"ann","amount":"0.5"}"#] {
+    for order in
+        [r#"{"customer":"ann","amount":"3.25"}"#, r#"{"customer":"bob","amount":"1"}"#, r#"{"customer":"ann","amount":"0.5"}"#]
+    {
         assert_eq!(ask(&address, "POST", "/orders", order).await.0, "202");
     }
     assert_eq!(ask(&address, "POST", "/orders", r#"{"customer":"ann","amount":"much"}"#).await.0, "422");

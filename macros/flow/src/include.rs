@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use proc_macro::{Literal, Span, TokenStream, TokenTree};
 
 use millstream_compiler::disk::Disk;
-use millstream_compiler::embed::{self, Naming};
+use millstream_compiler::embed;
 
 use crate::place::Place;
 use crate::{code, report};
@@ -18,7 +18,7 @@ pub fn expand(input: TokenStream) -> TokenStream {
     };
     let place = Place { first: span, last: span };
     let path = beside(&name);
-    let embedded = match embed::compile(&path.to_string_lossy(), &Disk, Naming::JobOrFile) {
+    let embedded = match embed::compile(&path.to_string_lossy(), &Disk, embed::Place::File) {
         Ok(embedded) => embedded,
         Err(error) => {
             let message = format!("{error}\nhelp: the path is relative to the Rust file, as for `include_str!`");

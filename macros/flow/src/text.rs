@@ -4,7 +4,7 @@ use proc_macro::{Span, TokenStream};
 
 use millstream_compiler::diagnostics::Diagnostic;
 use millstream_compiler::disk::Disk;
-use millstream_compiler::embed::{self, Embedded, Naming};
+use millstream_compiler::embed::{self, Embedded};
 use millstream_compiler::session::Loader;
 use millstream_compiler::source::FileId;
 
@@ -28,7 +28,7 @@ pub fn expand(input: TokenStream) -> TokenStream {
     };
     let path = call.local_file().map_or_else(|| "flow!".to_owned(), |path| path.to_string_lossy().into_owned());
     let loader = Here { path: &path, text: &text };
-    let embedded = match embed::compile(&path, &loader, Naming::Job) {
+    let embedded = match embed::compile(&path, &loader, embed::Place::Text) {
         Ok(embedded) => embedded,
         Err(error) => return report::error(&error.to_string(), Place::call_site()),
     };

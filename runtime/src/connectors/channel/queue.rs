@@ -4,7 +4,6 @@
 //! until a checkpoint that holds it is complete, so that it can be taken again.
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -57,7 +56,7 @@ impl<T> Queue<T> {
             putters: Vec::new(),
         };
         // Never 0, which stands for none.
-        let run = RandomState::new().build_hasher().finish() | 1;
+        let run = u64::from_str_radix(&crate::seam::run_id(), 16).unwrap_or_default() | 1;
         Queue { capacity: capacity.max(1), run, state: Mutex::new(state) }
     }
 
