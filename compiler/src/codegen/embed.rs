@@ -31,8 +31,8 @@ pub fn emit_module(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOpt
 fn emit_here(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) -> GeneratedModule {
     let mut names = emit::module_names();
     let cx = Context::new(job, RustModules::new(job, &mut names));
-    let extra = |cx| Some((ident("api"), api(cx)));
-    let Parts { modules, job: function } = emit::parts(&cx, execution, &mut names, &quote!(pub), extra);
+    let Parts { modules, job: function } =
+        emit::parts(&cx, execution, &mut names, &quote!(pub), |cx| Some((ident("api"), api(cx))));
     let rust = cx.rust.render(job, &options.folder);
     let has_types = modules.iter().any(|(name, _)| name == "types").then(|| {
         quote!(

@@ -7,8 +7,8 @@ macro_rules! gate {
         #[doc(hidden)]
         #[macro_export]
         macro_rules! $name {
-                                            ($dollar($dollar code:tt)*) => { $dollar($dollar code)* };
-                                        }
+                                                            ($dollar($dollar code:tt)*) => { $dollar($dollar code)* };
+                                                        }
 
         #[cfg(not(feature = $feature))]
         #[doc(hidden)]
