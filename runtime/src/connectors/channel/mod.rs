@@ -62,4 +62,5 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         accepts_tables: true,
         exactly_once: false,
     }),
+    lookup: None,
 };
