@@ -127,7 +127,7 @@ fn a_new_attempt_takes_the_rows_since_its_checkpoint_again() {
     let run = Run::new(100);
     let mut first = run.attempt(None);
     run.send(0..5);
-    poll(&mut first);
+    let _ = poll(&mut first);
     // Before the first checkpoint: everything.
     let mut second = run.attempt(None);
     run.send(5..8);
@@ -159,7 +159,7 @@ fn another_run_begins_with_what_it_is_sent() {
     let run = Run::new(10);
     let mut reader = run.attempt(None);
     run.send(0..4);
-    poll(&mut reader);
+    let _ = poll(&mut reader);
     let split = checkpoint(&mut reader, 1);
     let other = Run::new(10);
     other.send(50..52);
@@ -176,7 +176,7 @@ fn without_checkpoints_nothing_is_kept() {
     run.params.set_takes_checkpoints(false);
     let mut reader = run.attempt(None);
     run.send(0..4);
-    poll(&mut reader);
+    let _ = poll(&mut reader);
     run.send(4..5);
     assert_eq!(poll(&mut run.attempt(None)).0, [4]);
 }

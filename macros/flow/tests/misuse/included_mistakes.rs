@@ -1,5 +1,0 @@
-//! All mistakes of the file are shown, with the file's lines.
-
-fn main() {}
-
-millstream::include_flow!("broken.flow");
