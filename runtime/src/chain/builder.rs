@@ -10,7 +10,7 @@ use super::output::{BroadcastOutput, HashOutput, RoundRobinOutput};
 use super::source::{SourceChain, SourceConfig, SourceParts};
 use super::{Chain, InputChain, TwoInputs, Union};
 use crate::error::{JobError, JobResult};
-use crate::exchange::OutboxHandle;
+use crate::exchange::{BatchCodec, OutboxHandle};
 use crate::graph::{ErrorPolicy, Side};
 use crate::operator::{Chained, Describe, Either, ErrorRow, ErrorStage, ErrorsInto, FanOut, Operator, OperatorContext, Stage};
 use crate::operators::Project;
@@ -86,6 +86,8 @@ pub struct ChainBuilder<'a> {
     pub(crate) timing: Timing,
     /// Sources that keep together, of all chains.
     pub(crate) aligned: &'a mut Vec<AlignmentMember>,
+    /// How batches are stored that barriers overtake, by edge.
+    pub(crate) codecs: &'a mut BTreeMap<usize, BatchCodec>,
 }
 
 /// A reader of a source that keeps together with others.
@@ -191,6 +193,11 @@ impl ChainBuilder<'_> {
             self.sinks.sinks.insert(uid.to_owned(), parts);
         }
         Ok(SinkStage::new(sink, name, context))
+    }
+
+    /// Barriers may overtake the rows of this edge, which are stored with the checkpoint then.
+    pub fn in_flight<T: State + Send + 'static>(&mut self, edge: usize) {
+        self.codecs.insert(edge, BatchCodec::of::<T>());
     }
 
     /// Rows to the subtask that owns their key.

@@ -3,7 +3,7 @@
 mod give_up;
 mod requests;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,7 @@ use super::checkpointing::{Identity, Pending, Purpose};
 use super::commit::{Carried, Collected, CommitQueue, Sealed, collect};
 use super::control::{CheckpointInfo, CheckpointReply, CheckpointRequest, Control, StopMode, stop_requested};
 use super::failures::Failures;
+use super::in_flight::InFlight;
 use super::layout::{deal, wire};
 use super::run::RunSettings;
 use super::savepoint::{Savepoints, store};
@@ -118,10 +119,13 @@ impl<'a> Attempt<'a> {
         let run = run.as_str();
         let job = &settings.job;
         let resumed = checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint);
+        let mut in_flight = InFlight::default();
         let mut dealt = match checkpoint {
             Some(checkpoint) => {
                 let Checkpoint { manifest, entries } = checkpoint;
-                deal(&job.chains, &settings.parallelism, settings.max_parallelism, &manifest.chains, entries)?
+                let mut dealt = deal(&job.chains, &settings.parallelism, settings.max_parallelism, &manifest.chains, entries)?;
+                in_flight = InFlight::take(&mut dealt.own, &manifest, job.fingerprint, &job.chains, &settings.parallelism)?;
+                dealt
             }
             None => deal(&job.chains, &settings.parallelism, settings.max_parallelism, &[], Vec::new())?,
         };
@@ -141,6 +145,7 @@ impl<'a> Attempt<'a> {
         let buffer_timeout =
             u64::try_from(job.buffer_timeout_micros).ok().filter(|&micros| micros > 0).map(Duration::from_micros);
         let mut aligned = Vec::new();
+        let mut codecs = BTreeMap::new();
         let mut mailboxes = Vec::new();
         let mut ready = Vec::new();
         board.begin_attempt();
@@ -161,16 +166,27 @@ impl<'a> Attempt<'a> {
                     throttle: throttle.clone(),
                     timing: Timing::default(),
                     aligned: &mut aligned,
+                    codecs: &mut codecs,
                 };
                 let chain = (spec.build)(&mut builder)?;
                 let id = TaskId { chain: index, subtask: builder.subtask };
                 let (mailbox, messages) = mpsc::unbounded_channel();
                 own_mailboxes.push(mailbox);
                 let SubtaskEntry { finished, watermark } = dealt.subtasks[index][subtask];
+                let gate = match spec.inputs.is_empty() {
+                    true => None,
+                    false => {
+                        let gate = Gate::new(wiring.receivers).in_mode(settings.checkpoints.mode);
+                        let mut gate = gate.with_codecs(|input| codecs.get(&spec.inputs[input].edge).copied());
+                        gate.restore_in_flight(in_flight.batches(id, spec, &codecs)?);
+                        Some(gate)
+                    }
+                };
                 ready.push(Task {
                     id,
+                    uid: spec.uids.first().copied().unwrap_or(spec.name).into(),
                     chain,
-                    gate: (!spec.inputs.is_empty()).then(|| Gate::new(wiring.receivers).in_mode(settings.checkpoints.mode)),
+                    gate,
                     sender: Outbox::new(outbox.clone(), wiring.senders),
                     outbox,
                     messages,
@@ -306,6 +322,7 @@ impl<'a> Attempt<'a> {
                 Some(request) = requests.recv() => wanted.push(request),
                 () = until(wake) => {}
             }
+            self.overtake_if_due();
             self.expire()?;
         }
     }
@@ -336,7 +353,8 @@ impl<'a> Attempt<'a> {
         let idle = self.pending.is_none() && self.writing.is_none();
         let waits = if self.failures.any() { self.earliest } else { None };
         let next = if idle { self.next_trigger.into_iter().chain(waits.filter(|&at| at > Instant::now())).min() } else { None };
-        self.deadline().into_iter().chain(next).min()
+        let overtake = self.pending.as_ref().and_then(|pending| pending.overtake_at);
+        self.deadline().into_iter().chain(next).chain(overtake).min()
     }
 
     fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) {
@@ -368,10 +386,24 @@ impl<'a> Attempt<'a> {
         };
         // Without checkpoints there is one at the end, which commits what sinks hold: that has no hurry.
         pending.deadline = self.store.is_some().then(|| Instant::now() + self.settings.checkpoints.timeout);
+        // Savepoints, and what the job stops or ends with, overtake nothing: they can be gone on from at any parallelism.
+        let aligned = purpose != Purpose::Periodic || pending.requests.iter().any(|request| request.savepoint.is_some());
+        let unaligned = self.settings.checkpoints.unaligned.filter(|_| !aligned);
+        pending.overtake_at = unaligned.map(|after| Instant::now() + after);
         self.pending = Some(pending);
         let pause = purpose == Purpose::Stop;
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Trigger { checkpoint: id, pause });
+        }
+    }
+
+    /// Lets the barriers of the checkpoint that is being taken overtake rows, if it has taken long enough.
+    fn overtake_if_due(&mut self) {
+        let Some(pending) = &mut self.pending else { return };
+        if pending.overtake_at.take_if(|at| *at <= Instant::now()).is_some() {
+            for mailbox in self.mailboxes.iter().flatten() {
+                let _ = mailbox.send(TaskMessage::Overtake(pending.id));
+            }
         }
     }
 

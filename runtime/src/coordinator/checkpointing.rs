@@ -28,6 +28,8 @@ pub(super) struct Pending {
     pub started: Instant,
     /// When it is given up; None: it has as long as it takes.
     pub deadline: Option<Instant>,
+    /// When its barriers are to overtake rows; None: not, or they do already.
+    pub overtake_at: Option<Instant>,
     /// What the enumerators said when it began.
     pub enumerators: Vec<StateEntry>,
     /// Who wants to know when it is complete.
@@ -48,7 +50,17 @@ pub(super) struct Identity {
 impl Pending {
     pub(super) fn new(id: u64, purpose: Purpose, enumerators: Vec<StateEntry>, tasks: usize) -> Self {
         let (started, deadline) = (Instant::now(), None);
-        Pending { id, purpose, started, deadline, enumerators, requests: Vec::new(), acks: BTreeMap::new(), tasks }
+        Pending {
+            id,
+            purpose,
+            started,
+            deadline,
+            overtake_at: None,
+            enumerators,
+            requests: Vec::new(),
+            acks: BTreeMap::new(),
+            tasks,
+        }
     }
 
     /// Who has not taken part yet: `2 of 6 tasks have not taken part: counts (subtasks 0, 1)`.

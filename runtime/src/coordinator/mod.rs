@@ -6,6 +6,7 @@ mod checkpointing;
 mod commit;
 mod control;
 mod failures;
+mod in_flight;
 mod layout;
 #[cfg(test)]
 mod layout_tests;
@@ -22,6 +23,7 @@ pub(crate) use attempt::panic_message;
 pub(crate) use commit::SinkStatus;
 pub use control::{CheckpointInfo, JobState};
 pub(crate) use control::{Control, Remote, StopMode};
+pub(crate) use in_flight::IN_FLIGHT;
 #[cfg(test)]
 pub(crate) use layout_tests::deal_for_tests;
 pub(crate) use run::{CheckpointRules, RunEnd, RunSettings, run};

@@ -50,6 +50,8 @@ pub(crate) struct CheckpointRules {
     /// So many may fail in a row.
     pub tolerate: u32,
     pub mode: CheckpointMode,
+    /// Barriers overtake rows after so long; None: never.
+    pub unaligned: Option<Duration>,
 }
 
 impl CheckpointRules {
@@ -62,6 +64,7 @@ impl CheckpointRules {
             pause: time(config.pause_micros),
             tolerate: config.tolerate,
             mode: config.mode,
+            unaligned: config.unaligned_micros.map(time),
         }
     }
 }

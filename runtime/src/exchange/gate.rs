@@ -3,6 +3,9 @@
 //! After a barrier a channel is blocked until the barrier has come through every other channel; a channel that has ended
 //! counts as aligned. A newer barrier gives the older checkpoint up. At least once, no channel is blocked: what follows a barrier is in
 //! the checkpoint where it comes before the last of the barriers, and is read again after a failure.
+//!
+//! When a checkpoint is to overtake rows, the gate takes over what waits in the channels, up to the barrier of each, without handing it
+//! on. As soon as it has all barriers the checkpoint is taken: what was taken over and not handed on is part of it.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
@@ -10,8 +13,13 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc::Receiver;
 
 use super::element::{Batch, Element};
+use super::in_flight::BatchCodec;
 use super::valve::{Valve, ValveOutput};
+use crate::error::{JobError, JobResult};
 use crate::graph::CheckpointMode;
+
+/// Elements that a gate takes over from one channel at most, to find the barrier behind them.
+const MOST_WAITING: usize = 256;
 
 /// What the gate gives to the task.
 #[derive(Debug)]
@@ -44,6 +52,29 @@ struct Channel {
     state: ChannelState,
     /// The newest barrier that has come through, where barriers block nothing.
     seen: u64,
+    /// What was taken over from the channel and comes before what is still in it. None: the producer is gone.
+    waiting: VecDeque<Option<Element>>,
+    /// None: its rows cannot be stored.
+    codec: Option<BatchCodec>,
+}
+
+impl Channel {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Element>> {
+        match self.waiting.pop_front() {
+            Some(element) => Poll::Ready(element),
+            None => self.receiver.poll_recv(cx),
+        }
+    }
+
+    /// Whether all rows are there that come before this barrier, or the end.
+    fn has_all_before(&self, id: u64) -> bool {
+        let is_last = |element: &Option<Element>| match element {
+            Some(Element::Barrier(barrier)) => *barrier >= id,
+            Some(Element::End) | None => true,
+            Some(_) => false,
+        };
+        self.waiting.iter().any(is_last)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +98,10 @@ pub struct Gate {
     aligning: Option<u64>,
     /// The newest checkpoint that was aligned or given up.
     last: u64,
+    /// The checkpoint whose barriers overtake rows, until it is taken.
+    overtaking: Option<u64>,
+    /// The last one whose barriers did.
+    overtaken: u64,
     mode: CheckpointMode,
     ended: bool,
 }
@@ -74,7 +109,14 @@ pub struct Gate {
 impl Gate {
     /// A gate over channels, each with the number of the input that it belongs to.
     pub fn new(channels: Vec<(usize, Receiver<Element>)>) -> Self {
-        let channel = |(input, receiver)| Channel { input, receiver, state: ChannelState::Open, seen: 0 };
+        let channel = |(input, receiver)| Channel {
+            input,
+            receiver,
+            state: ChannelState::Open,
+            seen: 0,
+            waiting: VecDeque::new(),
+            codec: None,
+        };
         let channels: Vec<_> = channels.into_iter().map(channel).collect();
         Gate {
             valve: Valve::new(channels.len()),
@@ -84,6 +126,8 @@ impl Gate {
             next: 0,
             aligning: None,
             last: 0,
+            overtaking: None,
+            overtaken: 0,
             mode: CheckpointMode::ExactlyOnce,
             ended: false,
         }
@@ -93,6 +137,95 @@ impl Gate {
     #[must_use]
     pub fn in_mode(self, mode: CheckpointMode) -> Self {
         Gate { mode, ..self }
+    }
+
+    /// How the rows of each input are stored when barriers overtake them. Without it, they are not overtaken.
+    #[must_use]
+    pub fn with_codecs(mut self, codec: impl Fn(usize) -> Option<BatchCodec>) -> Self {
+        for channel in &mut self.channels {
+            channel.codec = codec(channel.input);
+        }
+        self
+    }
+
+    /// Rows that were on their way when the restored checkpoint was taken: they come before all others.
+    pub fn restore_in_flight(&mut self, batches: Vec<(usize, Batch)>) {
+        self.ready.extend(batches.into_iter().map(|(input, batch)| GateEvent::Batch { input, batch }));
+    }
+
+    /// The barriers of this checkpoint overtake the rows that wait before them.
+    pub fn overtake(&mut self, checkpoint: u64) {
+        let can = self.mode == CheckpointMode::ExactlyOnce && self.channels.iter().all(|channel| channel.codec.is_some());
+        if can && checkpoint > self.last && !self.ended {
+            self.overtaking = Some(checkpoint);
+        }
+    }
+
+    /// The checkpoint that is to overtake rows, once all its barriers have come.
+    pub fn poll_overtaken(&mut self, cx: &mut Context<'_>) -> Poll<u64> {
+        let Some(id) = self.overtaking.filter(|_| !self.ended) else { return Poll::Pending };
+        if self.aligning.is_some_and(|aligning| aligning < id) {
+            self.aligning = None;
+            self.unblock();
+        }
+        let mut all = true;
+        for channel in self.channels.iter_mut().filter(|channel| channel.state == ChannelState::Open) {
+            while !channel.has_all_before(id) {
+                let Poll::Ready(element) = (match channel.waiting.len() {
+                    0..MOST_WAITING => channel.receiver.poll_recv(cx),
+                    _ => Poll::Pending,
+                }) else {
+                    all = false;
+                    break;
+                };
+                channel.waiting.push_back(element);
+            }
+        }
+        if !all {
+            return Poll::Pending;
+        }
+        self.overtaking = None;
+        if self.channels.iter().flat_map(|channel| &channel.waiting).any(|element| match element {
+            // This one was given up on the way here.
+            Some(Element::Barrier(barrier)) => *barrier > id,
+            None => true,
+            Some(_) => false,
+        }) {
+            return Poll::Pending;
+        }
+        for channel in &mut self.channels {
+            channel.waiting.retain(|element| !matches!(element, Some(Element::Barrier(_))));
+        }
+        self.aligning = None;
+        self.unblock();
+        self.last = id;
+        self.overtaken = id;
+        Poll::Ready(id)
+    }
+
+    /// The rows that the barriers of this checkpoint have overtaken, encoded, by input and schema. Before anything else is taken
+    /// from the gate.
+    pub(crate) fn in_flight(&self, checkpoint: u64) -> JobResult<Vec<(usize, String, Vec<u8>)>> {
+        if self.overtaken != checkpoint {
+            return Ok(Vec::new());
+        }
+        let ready = self.ready.iter().filter_map(|event| match event {
+            GateEvent::Batch { input, batch } => Some((*input, batch)),
+            _ => None,
+        });
+        let waiting = self.channels.iter().flat_map(|channel| {
+            channel.waiting.iter().filter_map(|element| match element {
+                Some(Element::Batch(batch)) => Some((channel.input, batch)),
+                _ => None,
+            })
+        });
+        let mut encoded = Vec::new();
+        for (input, batch) in ready.chain(waiting) {
+            let codec = self.channels.iter().find(|channel| channel.input == input).and_then(|channel| channel.codec);
+            let codec = codec.ok_or_else(|| JobError::new(format!("rows of input {input} cannot be stored")))?;
+            encoded.push((input, codec.schema(), codec.encode(batch)?));
+        }
+        Ok(encoded)
     }
 
     /// The combined watermark.
@@ -108,6 +241,7 @@ impl Gate {
     /// This checkpoint is given up: its barriers, those that have come and those that will, mean nothing.
     pub fn abort(&mut self, checkpoint: u64) {
         self.last = self.last.max(checkpoint);
+        self.overtaking = self.overtaking.filter(|&overtaking| overtaking > checkpoint);
         if self.aligning.is_some_and(|aligning| aligning <= checkpoint) {
             self.aligning = None;
             self.unblock();
@@ -121,6 +255,9 @@ impl Gate {
 
     /// The next event, if there is one.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<GateEvent> {
+        if let Poll::Ready(checkpoint) = self.poll_overtaken(cx) {
+            return Poll::Ready(GateEvent::Barrier(checkpoint));
+        }
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Poll::Ready(event);
@@ -135,7 +272,7 @@ impl Gate {
                 if channel.state != ChannelState::Open {
                     continue;
                 }
-                if let Poll::Ready(element) = channel.receiver.poll_recv(cx) {
+                if let Poll::Ready(element) = channel.poll(cx) {
                     self.next = index + 1;
                     self.take(index, element);
                     progress = true;

@@ -4,11 +4,13 @@
 
 mod element;
 mod gate;
+mod in_flight;
 mod outbox;
 mod valve;
 
 pub use element::{Batch, END_OF_TIME, Element, START_OF_TIME};
 pub use gate::{Gate, GateEvent};
+pub use in_flight::BatchCodec;
 pub use outbox::{Outbox, OutboxHandle};
 pub use valve::{Valve, ValveOutput};
 

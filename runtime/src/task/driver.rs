@@ -12,7 +12,7 @@ use super::status::{PublishClock, StatusSnapshot, TaskStatus};
 use super::times::{Doing, waiting};
 use crate::chain::{Chain, ChainReport};
 use crate::checkpoint::StateEntry;
-use crate::coordinator::{entries_of, take_staged};
+use crate::coordinator::{IN_FLIGHT, entries_of, take_staged};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{Element, Gate, GateEvent, Outbox, OutboxHandle};
 use crate::operator::{RestoredState, SnapshotBuilder};
@@ -23,6 +23,8 @@ use crate::time::Watermark;
 /// A subtask of a chain, ready to run.
 pub(crate) struct Task {
     pub id: TaskId,
+    /// Under which what was on its way to the task is stored.
+    pub uid: Arc<str>,
     pub chain: Box<dyn Chain>,
     /// None: a source.
     pub gate: Option<Gate>,
@@ -66,6 +68,16 @@ enum Event {
     Source(JobResult<ReaderStatus>),
     /// Operators have done something beside the rows.
     Background(JobResult<()>),
+}
+
+/// What comes up while a task waits for its consumers.
+enum Blocked {
+    /// Everything is sent, and the chain takes more.
+    Room(JobResult<()>),
+    Cancelled,
+    Message(Option<TaskMessage>),
+    /// The barriers of this checkpoint have come, and have overtaken the rows before them.
+    Overtaken(u64),
 }
 
 /// What the loop keeps track of.
@@ -141,23 +153,22 @@ impl Task {
         }
     }
 
-    /// Sends what the last step put out. Backpressure waits here.
+    /// Sends what the last step put out. Backpressure waits here, and hears what the coordinator says: between two steps the operators
+    /// stand at one place, so that a checkpoint can be taken before everything is sent.
     async fn send(&mut self, progress: &mut Progress) -> Result<(), TaskFailure> {
         let before = self.gate.is_none().then(Instant::now);
-        let (sender, chain, cancel) = (&self.sender, &mut self.chain, &mut self.cancel);
-        let room = async {
-            tokio::select! {
-                biased;
-                sent = sender.send_all() => sent.map_err(|_| TaskFailure::Cancelled)?,
-                _ = cancel.wait_for(|&cancelled| cancelled) => return Err(TaskFailure::Cancelled),
+        let status = self.status.clone();
+        loop {
+            match waiting(&status.times, Doing::Backpressured, self.blocked()).await {
+                Blocked::Cancelled | Blocked::Message(None) => return Err(TaskFailure::Cancelled),
+                Blocked::Room(ready) => {
+                    ready?;
+                    break;
+                }
+                Blocked::Message(Some(message)) => self.message(message, progress).await?,
+                Blocked::Overtaken(checkpoint) => self.take_checkpoint(checkpoint, progress).await?,
             }
-            tokio::select! {
-                biased;
-                ready = std::future::poll_fn(|cx| chain.poll_ready(cx)) => Ok(ready?),
-                _ = cancel.wait_for(|&cancelled| cancelled) => Err(TaskFailure::Cancelled),
-            }
-        };
-        waiting(&self.status.times, Doing::Backpressured, room).await?;
+        }
         if let (Some(before), Some(source)) = (before, self.chain.source()) {
             source.not_counted(before.elapsed());
         }
@@ -165,6 +176,27 @@ impl Task {
             self.take_checkpoint(progress.triggered, progress).await?;
         }
         Ok(())
+    }
+
+    async fn blocked(&mut self) -> Blocked {
+        let (sender, chain, gate) = (&self.sender, &mut self.chain, &mut self.gate);
+        let room = async {
+            if sender.send_all().await.is_err() {
+                return Blocked::Cancelled;
+            }
+            Blocked::Room(std::future::poll_fn(|cx| chain.poll_ready(cx)).await)
+        };
+        let overtaken = std::future::poll_fn(|cx| match gate {
+            Some(gate) => gate.poll_overtaken(cx),
+            None => std::task::Poll::Pending,
+        });
+        tokio::select! {
+            biased;
+            blocked = room => blocked,
+            _ = self.cancel.wait_for(|&cancelled| cancelled) => Blocked::Cancelled,
+            message = self.messages.recv() => Blocked::Message(message),
+            checkpoint = overtaken => Blocked::Overtaken(checkpoint),
+        }
     }
 
     async fn next_event(&mut self, progress: &Progress) -> Event {
@@ -251,6 +283,11 @@ impl Task {
                 }
             }
             TaskMessage::Complete(checkpoint) => self.chain.checkpoint_complete(checkpoint)?,
+            TaskMessage::Overtake(checkpoint) => {
+                if let Some(gate) = &mut self.gate {
+                    gate.overtake(checkpoint);
+                }
+            }
             TaskMessage::Abort(checkpoint) => {
                 progress.taken = progress.taken.max(checkpoint);
                 if let Some(gate) = &mut self.gate {
@@ -358,6 +395,15 @@ impl Task {
         let chain = &mut self.chain;
         seam::in_place(|| chain.snapshot(&mut snapshot))?;
         seam::reach(Point::Snapshot).await?;
+        if let Some(gate) = &self.gate {
+            let batches = seam::in_place(|| gate.in_flight(checkpoint))?;
+            if !batches.is_empty() {
+                let own = snapshot.operator(&self.uid);
+                for (input, schema, bytes) in batches {
+                    own.list(&format!("{IN_FLIGHT}{input}"), schema, vec![bytes]);
+                }
+            }
+        }
         // What was sent before the last checkpoint is counted when the job has ended.
         self.publish(progress);
         let (id, reports, finished, watermark) = (self.id, self.reports.clone(), progress.ended, progress.watermark);

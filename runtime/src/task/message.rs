@@ -31,6 +31,8 @@ pub(crate) enum TaskMessage {
     Drain,
     /// This checkpoint is complete.
     Complete(u64),
+    /// The barriers of this checkpoint overtake the rows that wait: it has taken long enough.
+    Overtake(u64),
     /// This checkpoint is given up: nobody waits for its barriers any more.
     Abort(u64),
 }

@@ -12,7 +12,7 @@ use millstream::operators::{Aggregation, Filter, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
 use millstream::{ChainSpec, ExchangeKind, InputSpec, Job, Restart};
 
-#[derive(Clone, Debug, PartialEq, Record)]
+#[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Bid {
     pub auction: Str,
     pub price: i64,
@@ -96,6 +96,7 @@ fn source_erased(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
 fn build_bids(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let poison: Str = cx.params().get("poison")?;
     let out = cx.hash(0, |row: &Bid| Ok(row.auction.clone()))?;
+    cx.in_flight::<Bid>(0);
     let large = Filter::new(move |row: &Bid| {
         assert!(row.auction != "poison" || !Path::new(poison.as_str()).exists(), "poisoned");
         Ok(row.price >= 100)

@@ -13,4 +13,5 @@ mod metrics;
 mod resume;
 mod savepoint;
 mod stop;
+mod unaligned;
 mod watch;

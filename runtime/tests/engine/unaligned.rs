@@ -1,0 +1,99 @@
+//! Barriers that overtake rows: under backpressure a checkpoint does not wait for what is queued, the rows on their way are in it, and
+//! killed and gone on with, every row counts once.
+
+use std::time::Duration;
+
+use millstream::{CheckpointConfig, Job, JobEnd, JobHandle, JobState, Restart, RunOptions};
+
+use super::job::{Setup, expected, job, output};
+
+/// Barriers overtake rows after so many microseconds; None: never.
+fn counts(interval_micros: i64, unaligned_micros: Option<i64>) -> Job {
+    let block = CheckpointConfig { unaligned_micros, ..CheckpointConfig::new(interval_micros, |_| Ok("unused".to_owned())) };
+    Job { checkpoint: Some(block), restart: Restart::None, ..job() }
+}
+
+fn options(setup: &Setup, slow: u64, parallelism: u32) -> RunOptions {
+    RunOptions::new()
+        .param("input", setup.path("bids-*.jsonl"))
+        .param("output", setup.path("out"))
+        .param("slow", slow.to_string())
+        .checkpoints(setup.path("checkpoints"))
+        .parallelism(parallelism)
+}
+
+const HOUR: i64 = 3_600_000_000;
+
+/// A checkpoint in the middle of a job whose counting is slow, so that batches queue before it; then the job is killed. How long it
+/// took.
+fn checkpoint_and_kill(setup: &Setup, unaligned_micros: Option<i64>, parallelism: u32) -> Duration {
+    let handle = JobHandle::start(counts(HOUR, unaligned_micros), options(setup, 500, parallelism)).unwrap();
+    assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
+    std::thread::sleep(Duration::from_millis(300));
+    let took = handle.checkpoint().unwrap().took;
+    assert_eq!(handle.kill(), Ok(JobEnd::Killed));
+    took
+}
+
+fn finish(setup: &Setup, parallelism: u32) -> Result<JobEnd, String> {
+    let mut handle = JobHandle::start(counts(HOUR, Some(0)), options(setup, 0, parallelism)).unwrap();
+    handle.wait_for(Duration::from_secs(60)).expect("it does not end").map_err(|error| error.message().to_owned())
+}
+
+#[test]
+fn a_checkpoint_does_not_wait_for_what_is_queued() {
+    let setup = |name| (name, Setup::new(40_000, 2));
+    let (aligned, overtaking, late) = (setup("aligned"), setup("overtaking"), setup("late"));
+    let (aligned_took, overtaking_took, late_took) = std::thread::scope(|scope| {
+        let runs = [(&aligned, None), (&overtaking, Some(0)), (&late, Some(200_000))]
+            .map(|((_, setup), unaligned)| scope.spawn(move || checkpoint_and_kill(setup, unaligned, 2)));
+        let [aligned, overtaking, late] = runs.map(|run| run.join().unwrap());
+        (aligned, overtaking, late)
+    });
+    assert!(overtaking_took * 2 < aligned_took, "{overtaking_took:?} against {aligned_took:?}");
+    assert!(late_took * 3 < aligned_took * 2 && late_took > Duration::from_millis(200), "{late_took:?} against {aligned_took:?}");
+    for (name, setup) in [aligned, overtaking, late] {
+        assert!(output(&setup.out()).len() < expected(0..setup.bids).len(), "{name}");
+        assert_eq!(finish(&setup, 2), Ok(JobEnd::Finished), "{name}");
+        setup.check();
+    }
+}
+
+/// Which task they belong to is known only of the old layout.
+#[test]
+fn rows_on_their_way_keep_the_parallelism_until_a_stop() {
+    let setup = Setup::new(16_000, 2);
+    checkpoint_and_kill(&setup, Some(0), 2);
+    let message = finish(&setup, 3).unwrap_err();
+    assert!(message.contains("holds rows that were on their way to `counts`"), "{message}");
+    assert!(message.contains("that had 2 copies, not 3"), "{message}");
+    // A stop overtakes nothing.
+    let handle = JobHandle::start(counts(HOUR, Some(0)), options(&setup, 20, 2)).unwrap();
+    assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
+    assert!(matches!(handle.stop_with_checkpoint(), Ok(JobEnd::Stopped(_))));
+    assert_eq!(finish(&setup, 3), Ok(JobEnd::Finished));
+    setup.check();
+}
+
+/// Killed again and again, also while what was on its way is still on its way.
+#[test]
+fn killed_among_checkpoints_that_overtake_rows() {
+    for unaligned in [0, 30_000] {
+        let setup = Setup::new(12_000, 3);
+        let mut stored = 0;
+        for time in [200, 450, 350, 500, 300] {
+            let mut handle = JobHandle::start(counts(10_000, Some(unaligned)), options(&setup, 60, 2)).unwrap();
+            if handle.wait_for(Duration::from_millis(time)).is_none() {
+                assert_eq!(handle.kill(), Ok(JobEnd::Killed));
+                let folders = std::fs::read_dir(setup.path("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
+                let states = folders.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
+                let in_flight =
+                    |path: std::path::PathBuf| std::fs::read(path).unwrap().windows(11).any(|bytes| bytes == b"#in_flight/");
+                stored += usize::from(states.map(|entry| entry.unwrap().path()).any(in_flight));
+            }
+        }
+        assert!(stored > 0, "no checkpoint has overtaken a row");
+        assert_eq!(finish(&setup, 2), Ok(JobEnd::Finished));
+        setup.check();
+    }
+}
