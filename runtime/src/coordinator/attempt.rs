@@ -3,7 +3,7 @@
 mod give_up;
 mod requests;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +82,8 @@ pub(super) struct Attempt<'a> {
     earliest: Option<Instant>,
     /// What sinks have staged for checkpoints that were given up.
     carried: Carried,
+    /// The checkpoint that each task has handed its part over for last.
+    parts: HashMap<TaskId, u64>,
     /// A checkpoint was begun and is not complete.
     begun: bool,
     queue: CommitQueue,
@@ -241,6 +243,7 @@ impl<'a> Attempt<'a> {
             failures: Failures::new(settings.checkpoints.tolerate),
             earliest: None,
             carried: Carried::default(),
+            parts: HashMap::new(),
             begun: false,
             queue,
             answers: Vec::new(),
@@ -416,6 +419,7 @@ impl<'a> Attempt<'a> {
                 Ok(())
             }
             TaskReport::Ack(ack) => {
+                self.part_of(task, ack.checkpoint, ack.previous)?;
                 let Some(pending) = self.pending.as_mut().filter(|pending| pending.id == ack.checkpoint) else {
                     // It was given up. The part of the next one comes behind this one, so nothing of it can be complete.
                     self.carried.keep(ack.entries);

@@ -161,6 +161,11 @@ impl Gate {
         }
     }
 
+    /// Whether a checkpoint is to overtake rows, and not all of its barriers have come.
+    pub fn is_overtaking(&self) -> bool {
+        self.overtaking.is_some()
+    }
+
     /// The checkpoint that is to overtake rows, once all its barriers have come.
     pub fn poll_overtaken(&mut self, cx: &mut Context<'_>) -> Poll<u64> {
         let Some(id) = self.overtaking.filter(|_| !self.ended) else { return Poll::Pending };
@@ -480,6 +485,64 @@ mod tests {
         senders[1].try_send(Element::Barrier(4)).unwrap();
         senders[0].try_send(Element::End).unwrap();
         assert_eq!(drain(&mut gate), ["Barrier(4)"], "a channel that has ended counts");
+    }
+
+    /// What was on its way when the barriers of a checkpoint overtook it, as text.
+    fn in_flight(gate: &Gate, checkpoint: u64) -> Vec<String> {
+        let codec = BatchCodec::of::<i32>();
+        let rows = |bytes: &[u8]| format!("{:?}", codec.decode(bytes).unwrap().downcast::<Vec<i32>>().unwrap());
+        gate.in_flight(checkpoint).unwrap().iter().map(|(_, _, bytes)| rows(bytes)).collect()
+    }
+
+    #[tokio::test]
+    async fn barriers_that_overtake_leave_what_they_have_overtaken_in_the_checkpoint() {
+        let (senders, gate) = gate(3);
+        let mut gate = gate.with_codecs(|_| Some(BatchCodec::of::<i32>()));
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        gate.restore_in_flight(vec![(0, Box::new(vec![0]))]);
+        // One channel has its barrier, one has rows before it, and one comes to its end.
+        for element in [Element::Barrier(1), row(9)] {
+            senders[0].try_send(element).unwrap();
+        }
+        for element in [row(1), row(2)] {
+            senders[1].try_send(element).unwrap();
+        }
+        for element in [row(3), Element::End] {
+            senders[2].try_send(element).unwrap();
+        }
+        gate.overtake(1);
+        assert_eq!(gate.poll_overtaken(&mut cx), Poll::Pending, "a barrier is missing");
+        for element in [Element::Watermark(5), Element::Barrier(1), row(8)] {
+            senders[1].try_send(element).unwrap();
+        }
+        assert_eq!(gate.poll_overtaken(&mut cx), Poll::Ready(1));
+        assert_eq!(in_flight(&gate, 1), ["[0]", "[1]", "[2]", "[3]"]);
+        assert_eq!(in_flight(&gate, 2), [""; 0]);
+        let mut events = drain(&mut gate);
+        events.sort();
+        assert_eq!(events, ["[0]", "[1]", "[2]", "[3]", "[8]", "[9]"], "each once, and no barrier");
+        // The next one as always.
+        senders[..2].iter().for_each(|sender| sender.try_send(Element::Barrier(2)).unwrap());
+        assert_eq!(drain(&mut gate), ["Barrier(2)"]);
+        assert_eq!(in_flight(&gate, 2), [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn a_checkpoint_that_is_given_up_overtakes_nothing() {
+        let (senders, gate) = gate(2);
+        let mut gate = gate.with_codecs(|_| Some(BatchCodec::of::<i32>()));
+        gate.overtake(1);
+        for element in [row(1), Element::Barrier(1), row(2)] {
+            senders[0].try_send(element).unwrap();
+        }
+        assert_eq!(drain(&mut gate), ["[1]"], "the barrier blocks, as the other has not come");
+        gate.abort(1);
+        assert!(!gate.is_overtaking());
+        assert_eq!(drain(&mut gate), ["[2]"]);
+        for sender in &senders {
+            sender.try_send(Element::Barrier(2)).unwrap();
+        }
+        assert_eq!(drain(&mut gate), ["Barrier(2)"]);
     }
 
     #[tokio::test]

@@ -57,6 +57,9 @@ impl From<JobError> for TaskFailure {
     }
 }
 
+/// How long a task waits, per checkpoint, for barriers that are to overtake rows, before it goes on with its input.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 enum Event {
     Cancelled,
     /// None: the coordinator needs this task no more.
@@ -97,7 +100,11 @@ struct Progress {
     clock: PublishClock,
     /// There is something new to publish.
     unpublished: bool,
-    /// The part of the last checkpoint, while it is being encoded.
+    /// How long the task may still wait for barriers that are to overtake rows.
+    patience: Duration,
+    /// The checkpoint that the task has made a part for last.
+    part: u64,
+    /// That part, while it is being encoded.
     encoding: Option<JoinHandle<()>>,
 }
 
@@ -115,6 +122,8 @@ impl Task {
             flush_at: None,
             clock: PublishClock::new(),
             unpublished: false,
+            patience: Duration::ZERO,
+            part: 0,
             encoding: None,
         };
         self.status.times.enter(Doing::Busy);
@@ -130,6 +139,10 @@ impl Task {
         let status = self.status.clone();
         loop {
             self.send(&mut progress).await?;
+            if let Some(checkpoint) = self.overtaken_soon(&mut progress).await {
+                self.take_checkpoint(checkpoint, &mut progress).await?;
+                continue;
+            }
             let event = waiting(&status.times, Doing::Idle, self.next_event(&progress)).await;
             let input = matches!(event, Event::Input(_) | Event::Source(_) | Event::Background(_));
             match event {
@@ -176,6 +189,19 @@ impl Task {
             self.take_checkpoint(progress.triggered, progress).await?;
         }
         Ok(())
+    }
+
+    /// Barriers that are to overtake rows come at once, unless those before are busy: for a moment nothing else is begun, since a
+    /// batch can take long.
+    async fn overtaken_soon(&mut self, progress: &mut Progress) -> Option<u64> {
+        let gate = self.gate.as_mut().filter(|gate| gate.is_overtaking() && !progress.patience.is_zero())?;
+        let started = Instant::now();
+        let overtaken = tokio::time::timeout(progress.patience, std::future::poll_fn(|cx| gate.poll_overtaken(cx))).await;
+        progress.patience = progress.patience.saturating_sub(started.elapsed());
+        if overtaken.is_err() {
+            progress.patience = Duration::ZERO;
+        }
+        overtaken.ok()
     }
 
     async fn blocked(&mut self) -> Blocked {
@@ -286,6 +312,7 @@ impl Task {
             TaskMessage::Overtake(checkpoint) => {
                 if let Some(gate) = &mut self.gate {
                     gate.overtake(checkpoint);
+                    progress.patience = PATIENCE;
                 }
             }
             TaskMessage::Abort(checkpoint) => {
@@ -407,6 +434,7 @@ impl Task {
         // What was sent before the last checkpoint is counted when the job has ended.
         self.publish(progress);
         let (id, reports, finished, watermark) = (self.id, self.reports.clone(), progress.ended, progress.watermark);
+        let previous = std::mem::replace(&mut progress.part, checkpoint);
         let before = progress.encoding.take();
         progress.encoding = Some(tokio::spawn(async move {
             // Parts leave in the order of their checkpoints: what sinks have staged for one that was given up belongs to the next.
@@ -419,8 +447,8 @@ impl Task {
                 return;
             }
             let report = match encoded {
-                Ok(entries) => TaskReport::Ack(Ack { checkpoint, finished, watermark, entries }),
-                Err((reason, staged)) => TaskReport::Decline(Decline { checkpoint, reason, staged }),
+                Ok(entries) => TaskReport::Ack(Ack { checkpoint, previous, finished, watermark, entries }),
+                Err((reason, staged)) => TaskReport::Decline(Decline { checkpoint, previous, reason, staged }),
             };
             let _ = reports.send((id, report));
         }));

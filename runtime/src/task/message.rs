@@ -54,6 +54,8 @@ pub(crate) enum TaskReport {
 #[derive(Debug)]
 pub(crate) struct Ack {
     pub checkpoint: u64,
+    /// The checkpoint that the task took before, given up or not; 0: none.
+    pub previous: u64,
     pub finished: bool,
     pub watermark: i64,
     pub entries: Vec<StateEntry>,
@@ -63,6 +65,8 @@ pub(crate) struct Ack {
 #[derive(Debug)]
 pub(crate) struct Decline {
     pub checkpoint: u64,
+    /// As in [`Ack`].
+    pub previous: u64,
     pub reason: String,
     /// What its sinks have staged for the checkpoint: it belongs to the next one.
     pub staged: Vec<StateEntry>,

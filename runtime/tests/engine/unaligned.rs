@@ -27,7 +27,7 @@ const HOUR: i64 = 3_600_000_000;
 /// A checkpoint in the middle of a job whose counting is slow, so that batches queue before it; then the job is killed. How long it
 /// took.
 fn checkpoint_and_kill(setup: &Setup, unaligned_micros: Option<i64>, parallelism: u32) -> Duration {
-    let handle = JobHandle::start(counts(HOUR, unaligned_micros), options(setup, 500, parallelism)).unwrap();
+    let handle = JobHandle::start(counts(HOUR, unaligned_micros), options(setup, 2000, parallelism)).unwrap();
     assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
     std::thread::sleep(Duration::from_millis(300));
     let took = handle.checkpoint().unwrap().took;
@@ -50,6 +50,7 @@ fn a_checkpoint_does_not_wait_for_what_is_queued() {
         let [aligned, overtaking, late] = runs.map(|run| run.join().unwrap());
         (aligned, overtaking, late)
     });
+    eprintln!("aligned {aligned_took:?}, unaligned {overtaking_took:?}, after 200 ms {late_took:?}");
     assert!(overtaking_took * 2 < aligned_took, "{overtaking_took:?} against {aligned_took:?}");
     assert!(late_took * 3 < aligned_took * 2 && late_took > Duration::from_millis(200), "{late_took:?} against {aligned_took:?}");
     for (name, setup) in [aligned, overtaking, late] {
@@ -80,10 +81,13 @@ fn rows_on_their_way_keep_the_parallelism_until_a_stop() {
 fn killed_among_checkpoints_that_overtake_rows() {
     for unaligned in [0, 30_000] {
         let setup = Setup::new(12_000, 3);
-        let mut stored = 0;
+        let (mut stored, mut finished) = (0, false);
         for time in [200, 450, 350, 500, 300] {
-            let mut handle = JobHandle::start(counts(10_000, Some(unaligned)), options(&setup, 60, 2)).unwrap();
-            if handle.wait_for(Duration::from_millis(time)).is_none() {
+            let mut handle = JobHandle::start(counts(10_000, Some(unaligned)), options(&setup, 100, 2)).unwrap();
+            finished = handle.wait_for(Duration::from_millis(time)).is_some();
+            if finished {
+                break;
+            } else {
                 assert_eq!(handle.kill(), Ok(JobEnd::Killed));
                 let folders = std::fs::read_dir(setup.path("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
                 let states = folders.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
@@ -93,7 +97,7 @@ fn killed_among_checkpoints_that_overtake_rows() {
             }
         }
         assert!(stored > 0, "no checkpoint has overtaken a row");
-        assert_eq!(finish(&setup, 2), Ok(JobEnd::Finished));
+        assert!(finished || finish(&setup, 2) == Ok(JobEnd::Finished));
         setup.check();
     }
 }

@@ -66,7 +66,8 @@ impl Attempt<'_> {
 
     /// A task has no part of a checkpoint.
     pub(super) fn declined(&mut self, task: TaskId, decline: Decline) -> JobResult<()> {
-        let Decline { checkpoint, reason, staged } = decline;
+        let Decline { checkpoint, previous, reason, staged } = decline;
+        self.part_of(task, checkpoint, previous)?;
         let pending = self.pending.take_if(|pending| pending.id == checkpoint);
         let lost = pending.map(|pending| Lost { id: checkpoint, requests: self.abandon_pending(pending) });
         self.carried.keep(staged);
@@ -75,6 +76,20 @@ impl Attempt<'_> {
             Some(lost) => self.give_up(lost, &format!("subtask {} of {chain} has no part of it: {reason}", task.subtask)),
             None => Ok(()),
         }
+    }
+
+    /// A task has handed over its part of a checkpoint. The one before that must have come: with it would be lost what sinks have
+    /// staged.
+    pub(super) fn part_of(&mut self, task: TaskId, checkpoint: u64, previous: u64) -> JobResult<()> {
+        let last = self.parts.insert(task, checkpoint).unwrap_or(0);
+        if last == previous {
+            return Ok(());
+        }
+        let chain = self.settings.job.chains[task.chain].name;
+        Err(JobError::transient(format!(
+            "the part that subtask {} of {chain} has of checkpoint {previous} is lost",
+            task.subtask
+        )))
     }
 
     fn abandon_pending(&mut self, pending: crate::coordinator::checkpointing::Pending) -> Vec<CheckpointRequest> {

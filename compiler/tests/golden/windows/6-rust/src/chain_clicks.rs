@@ -7,16 +7,22 @@ use crate::types;
 
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    cx.in_flight::<types::Click>(0);
     let to_tumbling = cx
         .hash::<types::Click, Str, _>(0, |row: &types::Click| Ok(row.page.clone()))?;
+    cx.in_flight::<types::Click>(1);
     let to_sliding = cx
         .hash::<types::Click, Str, _>(1, |row: &types::Click| Ok(row.page.clone()))?;
+    cx.in_flight::<types::Click>(2);
     let to_session = cx
         .hash::<types::Click, Str, _>(2, |row: &types::Click| Ok(row.user.clone()))?;
+    cx.in_flight::<types::Click>(3);
     let to_cumulative = cx
         .hash::<types::Click, Str, _>(3, |row: &types::Click| Ok(row.page.clone()))?;
+    cx.in_flight::<types::Click>(4);
     let to_counted = cx
         .hash::<types::Click, Str, _>(4, |row: &types::Click| Ok(row.user.clone()))?;
+    cx.in_flight::<types::Click>(5);
     let to_by_clock = cx
         .hash::<types::Click, Str, _>(5, |row: &types::Click| Ok(row.user.clone()))?;
     let source = source(cx.params())?;

@@ -5,6 +5,7 @@ use crate::types;
 
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    cx.in_flight::<types::Tumbling>(6);
     let to_days = cx
         .hash::<
             types::Tumbling,

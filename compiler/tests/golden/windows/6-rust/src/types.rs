@@ -3,7 +3,7 @@
 use millstream::codegen::*;
 
 /// Rows of `Click`, the columns in use: in.flow:6 source clicks: Click from file { path: "clicks.jsonl", format: json } watermark at - 5s
-#[derive(Clone, Debug, PartialEq, Record)]
+#[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Click {
     pub user: Str,
     pub page: Str,
@@ -11,7 +11,7 @@ pub struct Click {
 }
 
 /// Rows of `tumbling: aggregate`: in.flow:8 aggregate by page over tumbling(1h, offset: 15m) { page, start: window.start, clicks: count(…
-#[derive(Clone, Debug, PartialEq, Record)]
+#[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Tumbling {
     pub page: Str,
     pub start: Timestamp,
