@@ -2,6 +2,7 @@
 
 mod attributes;
 mod function;
+mod operator;
 mod record;
 mod shared;
 mod state;
@@ -44,4 +45,13 @@ pub fn derive_shared(input: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn function(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(arguments.into(), item.into()).into()
+}
+
+/// Makes an `impl Process for ..` an operator of the language: `| process by country FraudScore { threshold: 0.9 }`.
+///
+/// `Input` and `Output` are records, and so is `Side`, where there is a side output. What is left out is filled in: `Side`,
+/// `State`, `Broadcast` and `Shared` are then nothing.
+#[proc_macro_attribute]
+pub fn operator(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    operator::expand(arguments.into(), item.into()).into()
 }

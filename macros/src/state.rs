@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
 
 use crate::attributes::FieldAttributes;
@@ -28,6 +29,9 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         Data::Enum(data) => enumeration(data)?,
         Data::Union(_) => return Err(Error::new(input.ident.span(), "state is a struct or an enum")),
     };
+    if let Some(lifetime) = input.generics.lifetimes().next() {
+        return Err(Error::new(lifetime.span(), "state outlives rows: hold values of its own, `String` instead of `&str`"));
+    }
     let mut generics = input.generics.clone();
     for parameter in input.generics.type_params() {
         let ident = &parameter.ident;

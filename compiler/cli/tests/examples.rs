@@ -214,6 +214,30 @@ fn enrich() {
     }
 }
 
+/// State, timers and a side output of an operator in Rust.
+#[test]
+fn fraud() {
+    let example = support::root().join("examples/fraud");
+    let folder = support::fresh_folder("fraud");
+    let binary = support::build(&example.join("fraud.flow"), &folder);
+    std::os::unix::fs::symlink(example.join("data"), folder.join("data")).expect("a link to the data");
+    for parallelism in ["1", "2", "4"] {
+        let command = ["--parallelism", parallelism, "--fresh", "--replace"];
+        let output = Command::new(&binary).args(command).current_dir(&folder).output().expect("the pipeline starts");
+        support::assert_success(&output, "fraud");
+        for name in ["alerts", "calm"] {
+            let lines = |text: String| {
+                let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            let expected = lines(compare::text(&example.join(format!("expected/{name}.jsonl"))));
+            let found = compare::files(&folder.join("out").join(name)).iter().map(|file| compare::text(file)).collect();
+            assert_eq!(lines(found), expected, "{name} at parallelism {parallelism}");
+        }
+    }
+}
+
 #[test]
 fn bad_rows() {
     let example = support::root().join("examples/bad_rows");

@@ -50,6 +50,8 @@ pub(super) fn render<'a>(cx: &'a Context<'a>, execution: &'a ExecutionGraph, cha
             "IntervalJoin",
             "WindowJoin",
             "TemporalJoin",
+            "KeyedProcess",
+            "Processing",
             "LookupInMemory",
             "LookupByKey",
         ]),
@@ -117,6 +119,9 @@ impl<'a> Builder<'a> {
         let late = match &vertex.operation {
             Operation::Aggregate(aggregate) if aggregate.late_output => Some(self.consumers(id, Port::Late)),
             Operation::Join(join) if join.times().is_some_and(|times| times.late_output) => Some(self.consumers(id, Port::Late)),
+            Operation::Process(process) if process.side.is_some() && self.has_output(id, Port::Side) => {
+                Some(self.consumers(id, Port::Side))
+            }
             _ => None,
         };
         let stage = Stage::new(cx, id, late);
@@ -178,6 +183,10 @@ impl<'a> Builder<'a> {
             let #variable = cx.errors(#uid, #name, |error: ErrorRow| #row { #fields }, #next)?;
         });
         Some(quote!(#variable))
+    }
+
+    fn has_output(&self, id: VertexId, port: Port) -> bool {
+        self.cx.job.outputs(id).iter().any(|(_, edge)| edge.port == port)
     }
 
     fn input(&self, row: &TokenStream, stage: &Ident) -> TokenStream {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use millstream_runtime::graph::errors::error_stream;
-use millstream_runtime::graph::{Expr, ExprKind, Function, JobGraph, Literal, Operation, Port, Schema, Ty};
+use millstream_runtime::graph::{Expr, ExprKind, Function, JobGraph, Literal, Operation, Port, RustType, Schema, Ty};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -91,6 +91,12 @@ impl<'a> Context<'a> {
             called.push(&function.name);
         }
         Some((ident.clone(), function))
+    }
+
+    /// The user's type that a record or enum is, and its module.
+    pub(super) fn rust_type(&self, ty: &Ty) -> Option<(usize, &'a RustType)> {
+        let modules = self.job.rust.iter().enumerate();
+        modules.flat_map(|(number, module)| module.types.iter().map(move |of| (number, of))).find(|(_, of)| of.ty == *ty)
     }
 
     /// The called function of this number.

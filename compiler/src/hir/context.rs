@@ -22,6 +22,10 @@ pub struct Context<'a> {
     /// Names from Rust files, and where they are defined there.
     pub rust_functions: HashMap<&'a str, Span>,
     pub rust_types: HashMap<&'a str, Span>,
+    /// Records of Rust files with a column of event time, by name.
+    pub event_times: HashMap<&'a str, &'a str>,
+    /// Operators of Rust files by name.
+    pub rust_operators: std::collections::BTreeMap<&'a str, super::rust::Operator<'a>>,
     /// The Rust files.
     pub rust: &'a [crate::rust::RustFile],
     pub used_params: HashSet<String>,

@@ -34,6 +34,7 @@ fn dump_node(out: &mut String, program: &Program, node: &Node) {
         let rows = match port {
             Port::Main => "",
             Port::Late => ", late rows",
+            Port::Side => ", side rows",
             Port::Error => ", errors",
         };
         let _ = writeln!(out, "  reads {uid}{rows}");

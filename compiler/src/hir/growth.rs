@@ -39,7 +39,7 @@ pub fn keeps_keys(operation: &Operation) -> bool {
         Operation::Aggregate(aggregate) => aggregate.window.is_none(),
         Operation::Top(top) => top.window.is_none(),
         Operation::Join(join) => join.how == JoinHow::Unbounded,
-        Operation::Dedup(_) | Operation::Combine(_) => true,
+        Operation::Dedup(_) | Operation::Combine(_) | Operation::Process(_) => true,
         _ => false,
     }
 }

@@ -31,6 +31,8 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFil
         functions: HashMap::new(),
         rust_functions: HashMap::new(),
         rust_types: HashMap::new(),
+        event_times: HashMap::new(),
+        rust_operators: Default::default(),
         rust,
         used_params: HashSet::new(),
         stages: None,

@@ -46,6 +46,7 @@ fn gathers(operation: &Operation) -> Option<&'static str> {
         Operation::Dedup(_) => Some("dedup"),
         Operation::Top(_) => Some("top"),
         Operation::Sort(_) => Some("sort"),
+        Operation::Process(_) => Some("process"),
         Operation::Over(_) => Some("over (..)"),
         // The sides of the others are brought into one form first.
         Operation::Combine(_) => Some("distinct"),

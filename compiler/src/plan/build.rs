@@ -208,6 +208,7 @@ fn required_keys(operation: &Operation, input: usize) -> Option<Vec<Expr>> {
         }
         Operation::Aggregate(aggregate) => Some(aggregate.keys.iter().map(|(_, key)| key.clone()).collect()),
         Operation::Dedup(dedup) => Some(dedup.keys.clone()),
+        Operation::Process(process) => Some(process.keys.clone()),
         Operation::Top(top) => Some(top.keys.clone()),
         Operation::Combine(combine) => Some(combine.keys.clone()),
         // One order of all rows.

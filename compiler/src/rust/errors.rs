@@ -183,3 +183,118 @@ pub fn nothing_annotated(span: Span, path: &str) -> Diagnostic {
     Diagnostic::warning("W0801", format!("{path} has nothing for the language"), span, "no function or record of it is known")
         .with_help("write `#[function]` above a `pub fn`, or `#[derive(Clone, Record)]` above a `pub struct`")
 }
+
+/// `impl Process` without `#[operator]`.
+pub(super) fn operator_not_annotated(span: Span) -> Diagnostic {
+    Diagnostic::error("E0807", "this operator is not annotated", span, "not known to the language")
+        .with_help("write `#[operator]` above the `impl`")
+}
+
+/// A method or type that operators do not have.
+pub(super) fn no_such_member(name: &Name, word: &str, known: &[&str]) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error("E0809", format!("an operator has no `{}`", name.text), name.span, "not a part of `Process`");
+    let list = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match did_you_mean(word, known.iter().copied()) {
+        Some(meant) => {
+            diagnostic.with_help(format!("did you mean `{meant}`?")).with_fix(format!("write `{meant}`"), name.span, meant, false)
+        }
+        None => diagnostic.with_help(format!("there are {list}; put what else it needs into an `impl` of its own")),
+    }
+}
+
+/// What every operator says.
+pub(super) fn operator_lacks(name: &str, span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error("E0809", format!("the operator `{name}` is not complete"), span, "something is missing")
+        .with_help(format!("add {what}"))
+}
+
+/// `async fn process`
+pub(super) fn async_operator(span: Span) -> Diagnostic {
+    Diagnostic::error("E0809", "an operator does not wait", span, "rows behind this one would wait too")
+        .with_help("take `async` away")
+}
+
+/// A method with other parameters.
+pub(super) fn operator_signature(span: Span, method: &str) -> Diagnostic {
+    let form = match method {
+        "process" => "fn process(&mut self, row: Self::Input, cx: &mut Context<'_, Self>) -> Result<(), Failure>",
+        "on_broadcast" => {
+            "fn on_broadcast(&mut self, row: Self::Broadcast, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure>"
+        }
+        "on_end" => "fn on_end(&mut self, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure>",
+        "on_event_timer" => "fn on_event_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure>",
+        _ => "fn on_clock_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure>",
+    };
+    Diagnostic::error("E0809", format!("`{method}` has other parameters"), span, "not as the engine calls it")
+        .with_help(format!("write `{form}`"))
+}
+
+/// `process by a Unknown {}`
+pub fn not_an_operator(name: &Name, known: &[&str], plain: Option<Span>) -> Diagnostic {
+    let title = format!("there is no operator `{}`", name.text);
+    let diagnostic = Diagnostic::error("E0810", title, name.span, "not defined in a Rust file that is used");
+    if let Some(plain) = plain {
+        return diagnostic
+            .with_label(plain, "this is a struct")
+            .with_help(format!("write `#[operator] impl Process for {} {{ .. }}`", name.text));
+    }
+    match did_you_mean(&name.text, known.iter().copied()) {
+        Some(meant) => {
+            diagnostic.with_help(format!("did you mean `{meant}`?")).with_fix(format!("write `{meant}`"), name.span, meant, false)
+        }
+        None if known.is_empty() => diagnostic.with_help("write it in Rust, and `use rust \"file.rs\"`"),
+        None => diagnostic.with_help(format!("there are {}", known.join(", "))),
+    }
+}
+
+/// An operator whose struct cannot be made.
+pub fn operator_struct(span: Span, name: &str, label: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("E0809", format!("a pipeline cannot make a `{name}`"), span, label.to_owned()).with_help(help.to_owned())
+}
+
+/// An option that the operator does not have.
+pub fn no_such_option(name: &Name, operator: &str, known: &[&str]) -> Diagnostic {
+    let title = format!("`{operator}` has no option `{}`", name.text);
+    let diagnostic = Diagnostic::error("E0811", title, name.span, "not a field of the operator");
+    match did_you_mean(&name.text, known.iter().copied()) {
+        Some(meant) => {
+            diagnostic.with_help(format!("did you mean `{meant}`?")).with_fix(format!("write `{meant}`"), name.span, meant, false)
+        }
+        None if known.is_empty() => diagnostic.with_help("it has none"),
+        None => diagnostic.with_help(format!("it has {}", known.join(", "))),
+    }
+}
+
+/// An option that must be given.
+pub fn option_missing(span: Span, operator: &str, name: &str, ty: &str, field: Span) -> Diagnostic {
+    Diagnostic::error("E0811", format!("`{operator}` needs `{name}`"), span, "not given")
+        .with_label(field, "the field")
+        .with_help(format!("write `{operator} {{ {name}: .. }}`, a {ty}; or let the struct derive `Default`"))
+}
+
+/// An option given twice or as a block.
+pub fn bad_option(span: Span, reason: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("E0811", reason.to_owned(), span, "not an option of an operator").with_help(help.to_owned())
+}
+
+/// Columns that the operator takes and that the stream does not have.
+pub fn input_lacks(span: Span, operator: &str, column: &str, ty: &str, reason: &str, have: &[&str]) -> Diagnostic {
+    let help = match did_you_mean(column, have.iter().copied()) {
+        Some(near) => format!("the stream has `{near}`: `| select {{ .., {column}: {near} }}` before it gives it that name"),
+        None => format!("`| select {{ .., {column}: .. }}` before it gives it one"),
+    };
+    Diagnostic::error("E0812", format!("`{operator}` takes `{column}: {ty}`"), span, reason.to_owned()).with_help(help)
+}
+
+/// `side into x` without a side output, and the like.
+pub fn no_side(name: &Name, operator: &str) -> Diagnostic {
+    Diagnostic::error("E0812", format!("`{operator}` has no side output"), name.span, "nothing comes here")
+        .with_help("write `type Side = ..;` in its `impl Process`, or take `side into` away")
+}
+
+/// An operator over a table.
+pub fn over_table(span: Span, operator: &str) -> Diagnostic {
+    Diagnostic::error("E0812", format!("`{operator}` takes a stream, not a table"), span, "rows of this table change")
+        .with_help("write `| changes` before it: then it sees each change as a row")
+}

@@ -8,13 +8,15 @@ mod attributes;
 mod errors;
 mod functions;
 mod imports;
+mod operators;
 mod read;
 mod types;
 mod written;
 
 pub use errors::{
-    event_time_is_no_timestamp, name_taken, no_result, not_annotated, nothing_annotated, type_not_annotated,
-    unit_without_timestamp, unsupported,
+    bad_option, event_time_is_no_timestamp, input_lacks, name_taken, no_result, no_side, no_such_option, not_an_operator,
+    not_annotated, nothing_annotated, operator_struct, option_missing, over_table, type_not_annotated, unit_without_timestamp,
+    unsupported,
 };
 pub use read::read;
 pub use types::{TypeKind, TypeMember};
@@ -31,6 +33,12 @@ pub struct RustFile {
     pub id: FileId,
     pub functions: Vec<RustFn>,
     pub types: Vec<RustTypeItem>,
+    /// `#[operator] impl Process for ..`
+    pub operators: Vec<RustOperator>,
+    /// Structs that are no records: an operator is one of them.
+    pub structs: Vec<RustStruct>,
+    /// Types with an `impl Default`.
+    pub defaults: Vec<String>,
     /// Public functions that are not annotated, for messages.
     pub plain: Vec<Name>,
     /// Structs and enums that are not annotated, for messages.
@@ -69,4 +77,39 @@ pub struct RustTypeItem {
     pub event_time: Option<Name>,
     /// The columns with `#[flow(key)]`.
     pub key: Vec<Name>,
+}
+
+/// `#[operator] impl Process for FraudScore { .. }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct RustOperator {
+    /// The struct.
+    pub name: String,
+    /// Where the `impl` names it.
+    pub span: Span,
+    pub input: Option<Written>,
+    pub output: Option<Written>,
+    /// None: it has no side output.
+    pub side: Option<Written>,
+    /// `event`, `clock`: the timers that it hears of.
+    pub timers: Vec<String>,
+}
+
+/// A struct whose fields may be the options of an operator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RustStruct {
+    pub name: Name,
+    /// Modules within the file, then the name.
+    pub path: Vec<String>,
+    pub doc: Option<String>,
+    /// Each with its type and whether it is public.
+    pub fields: Vec<(Name, Written, bool)>,
+    /// `struct A(i64);`
+    pub tuple: bool,
+    /// `struct A;`
+    pub unit: bool,
+    /// Its first type parameter or lifetime.
+    pub generic: Option<Span>,
+    /// It derives `Default`.
+    pub defaults: bool,
+    pub public: bool,
 }

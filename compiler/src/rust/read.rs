@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use super::written::Written;
-use super::{RustFile, attributes, errors, functions, imports, types};
+use super::{RustFile, attributes, errors, functions, imports, operators, types};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{FileId, Span};
 use crate::syntax::ast::Name;
@@ -37,6 +37,9 @@ fn empty(id: FileId) -> RustFile {
         id,
         functions: Vec::new(),
         types: Vec::new(),
+        operators: Vec::new(),
+        structs: Vec::new(),
+        defaults: Vec::new(),
         plain: Vec::new(),
         plain_types: Vec::new(),
         broken: Vec::new(),
@@ -121,6 +124,7 @@ impl Reader<'_> {
             match item {
                 syn::Item::Fn(function) => functions::read(self, function, path),
                 syn::Item::Struct(item) => types::read_struct(self, item, path),
+                syn::Item::Impl(item) => operators::read_impl(self, item),
                 syn::Item::Enum(item) => types::read_enum(self, item, path),
                 syn::Item::Type(alias) if alias.generics.params.is_empty() => {
                     let written = Written::of(&alias.ty, &self.place);

@@ -34,6 +34,7 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
     let derives = attributes::derives(&item.attrs);
     let name = reader.place.name(&item.ident);
     if !derives.iter().any(|derive| derive == "Record") {
+        super::operators::read_struct(reader, item, path);
         return reader.file.plain_types.push(name);
     }
     let mut fits = reader.is_public(&item.vis, &item.ident, "record") && reader.no_generics(&item.generics, "record");

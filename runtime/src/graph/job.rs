@@ -11,7 +11,7 @@ use petgraph::visit::EdgeRef;
 
 use super::expr::{Expr, Origin};
 use super::operation::{Operation, StreamType};
-use super::rust::RustModule;
+use super::rust::{ProcessOperation, RustModule};
 use super::ty::Ty;
 
 /// Names a vertex for the life of the graph, across removals of others.
@@ -60,6 +60,8 @@ pub enum Port {
     Main,
     /// Late rows of a windowed aggregate, as they came in.
     Late,
+    /// The side output of an operator in Rust.
+    Side,
     /// What could not be read or computed: see [`errors`](super::errors).
     Error,
 }
@@ -212,6 +214,10 @@ impl JobGraph {
     pub fn output_type(&self, vertex: VertexId, port: Port) -> &StreamType {
         match (port, self.inputs(vertex).first()) {
             (Port::Error, _) => super::errors::error_stream(),
+            (Port::Side, _) => match &self.vertex(vertex).operation {
+                Operation::Process(ProcessOperation { side: Some(side), .. }) => side,
+                _ => &self.vertex(vertex).output,
+            },
             (Port::Late, Some((producer, edge))) => self.output_type(*producer, edge.port),
             _ => &self.vertex(vertex).output,
         }

@@ -2,6 +2,7 @@
 
 use super::expr::{Expr, Origin};
 use super::join::JoinOperation;
+use super::rust::ProcessOperation;
 use super::ty::Schema;
 
 /// What a vertex does.
@@ -39,6 +40,8 @@ pub enum Operation {
     Over(OverOperation),
     /// Rows of input 0 (left) with rows of input 1 (right).
     Join(JoinOperation),
+    /// `process by country FraudScore { threshold: 0.9 }`: an operator in a Rust file of the user.
+    Process(ProcessOperation),
     /// A table's rows as they stand when the inputs have ended.
     Final,
     /// A table as a stream of its changes: the row's columns behind `op: string` (`insert`, `update_before`, `update_after`, `delete`).

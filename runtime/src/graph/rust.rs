@@ -2,7 +2,8 @@
 //!
 //! Comes from reading the file; code generation compiles the file where it lies and calls into it.
 
-use super::expr::Origin;
+use super::expr::{Expr, Origin};
+use super::operation::StreamType;
 use super::ty::Ty;
 
 /// A Rust file that becomes a module of the generated crate.
@@ -55,4 +56,31 @@ pub enum Passing {
     Slice,
     /// `Option<&T>`
     OptionalReference,
+}
+
+/// An operator in a Rust file, and what it is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessOperation {
+    /// Index into `JobGraph::rust`.
+    pub module: usize,
+    /// Modules within the file, then the name of its struct.
+    pub path: Vec<String>,
+    /// What state and timers belong to. Empty: all rows in one place.
+    pub keys: Vec<Expr>,
+    /// The fields of its struct, each with a value that is known when the job starts.
+    pub options: Vec<(String, Expr)>,
+    /// Fields that are not given have their default.
+    pub defaults: bool,
+    /// The struct has no fields and no braces.
+    pub unit: bool,
+    /// The record that it takes; the columns of the input have the names of its fields.
+    pub input: Ty,
+    /// The record that it makes.
+    pub output: Ty,
+    /// What the output `Side` carries.
+    pub side: Option<StreamType>,
+    /// The time column of its input.
+    pub time: Option<Expr>,
+    /// `event`, `clock`: the timers that it hears of.
+    pub timers: Vec<String>,
 }

@@ -387,6 +387,7 @@ impl Display for Port {
         f.write_str(match self {
             Port::Main => "main",
             Port::Late => "late",
+            Port::Side => "side",
             Port::Error => "error",
         })
     }

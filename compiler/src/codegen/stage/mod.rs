@@ -7,6 +7,7 @@ mod dedup;
 mod hybrid;
 mod join;
 mod over;
+mod process;
 mod row_wise;
 mod sink;
 mod source;
@@ -112,6 +113,7 @@ impl<'a> Stage<'a> {
             Operation::Inserts => self.inserts(),
             Operation::KeyBy(key) => self.key_by(key),
             Operation::Final => self.last_rows(),
+            Operation::Process(process) => return Some(self.process(process, names)),
             Operation::Over(over) => return Some(self.over(over, names)),
             Operation::Aggregate(aggregate) => {
                 let Template { operator, items } = self.aggregate(aggregate, names);

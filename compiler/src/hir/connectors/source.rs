@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use millstream_runtime::connectors::{self as catalog, SourceSpec};
 use millstream_runtime::graph::errors::error_stream;
 use millstream_runtime::graph::{
-    Changelog, ConnectorOption, ErrorPolicy, Operation, OptionValue, Port, Schema, SourceOperation, StreamType, TimeColumn, Ty,
+    Changelog, ConnectorOption, ErrorPolicy, Expr, Operation, OptionValue, Port, Schema, SourceOperation, StreamType, TimeColumn,
+    Ty, WatermarkOperation,
 };
 
 use super::options::{self, Owner};
@@ -63,14 +64,18 @@ pub fn lower<'a>(lowering: &mut Lowering<'a>, source: &'a ast::Source, attribute
 fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&Schema>, flow: &Flow) -> SourceOperation {
     let connector = &source.connector;
     let name = &connector.name;
-    let watermark = source.watermark.as_ref().and_then(|expr| stages::watermark(cx, expr, flow));
+    let watermark = match &source.watermark {
+        Some(expr) => stages::watermark(cx, expr, flow),
+        None => of_record(cx, schema),
+    };
+    let timed = source.watermark.is_some() || watermark.is_some();
     let on_error = match source.on_error {
         Some((OnError::Skip, _)) => ErrorPolicy::Skip,
         Some((OnError::Into(_), _)) => ErrorPolicy::Into,
         _ => ErrorPolicy::Fail,
     };
     let time = watermark.as_ref().map(|watermark| watermark.column.as_str());
-    let rows = Rows { ty: &source.ty, schema, time, watermark: source.watermark.is_some() };
+    let rows = Rows { ty: &source.ty, schema, time, watermark: timed };
     if let Some(key) = source.key.first() {
         cx.report(connectors::takes_no_key(&name.text, key.span));
     }
@@ -78,7 +83,7 @@ fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&
         Some(stages) => (Read::default(), hybrid::lower(cx, connector, stages, &rows)),
         None => (read(cx, connector, &rows), Vec::new()),
     };
-    let (idle_after, align) = timing::lower(cx, source);
+    let (idle_after, align) = timing::lower(cx, source, timed);
     SourceOperation {
         connector: name.text.clone(),
         options: read.options,
@@ -91,6 +96,15 @@ fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&
         align,
         on_error,
     }
+}
+
+/// A record from Rust with `#[flow(event_time)]`: its rows come in the order of that column.
+fn of_record(cx: &Context<'_>, schema: Option<&Schema>) -> Option<WatermarkOperation> {
+    let schema = schema?;
+    let column = cx.event_times.get(schema.name.as_deref()?)?;
+    let ty = schema.field(column).map(|field| field.ty.clone()).filter(|ty| *ty == Ty::Timestamp)?;
+    let watermark = Expr::column(*column, ty);
+    Some(WatermarkOperation { column: (*column).to_owned(), watermark })
 }
 
 /// What is known of the rows of a source.

@@ -10,16 +10,16 @@ use crate::source::Span;
 use crate::syntax::ast;
 
 /// Lowers the clauses: the time after which a silent split is idle, and what the source keeps together with.
-pub fn lower<'a>(cx: &mut Context<'a>, source: &'a ast::Source) -> (Option<i64>, Option<Alignment>) {
+pub fn lower<'a>(cx: &mut Context<'a>, source: &'a ast::Source, timed: bool) -> (Option<i64>, Option<Alignment>) {
     let idle_after = source.idle.as_ref().and_then(|idle| {
-        needs_watermark(cx, source, "idle after", idle.span);
+        needs_watermark(cx, source, timed, "idle after", idle.span);
         positive(cx, idle, "the time behind `idle after`")
     });
-    (idle_after, source.align.as_ref().and_then(|written| align(cx, source, written)))
+    (idle_after, source.align.as_ref().and_then(|written| align(cx, source, timed, written)))
 }
 
-fn align<'a>(cx: &mut Context<'a>, source: &'a ast::Source, written: &'a ast::Align) -> Option<Alignment> {
-    needs_watermark(cx, source, "align", written.span);
+fn align<'a>(cx: &mut Context<'a>, source: &'a ast::Source, timed: bool, written: &'a ast::Align) -> Option<Alignment> {
+    needs_watermark(cx, source, timed, "align", written.span);
     let within = positive(cx, &written.within, "the time behind `within`");
     let every = match &written.every {
         Some(every) => Some(positive(cx, every, "the time behind `every`")?),
@@ -28,8 +28,8 @@ fn align<'a>(cx: &mut Context<'a>, source: &'a ast::Source, written: &'a ast::Al
     Some(Alignment { group: written.group.text.clone(), within: within?, every })
 }
 
-fn needs_watermark(cx: &mut Context<'_>, source: &ast::Source, what: &str, span: Span) {
-    if source.watermark.is_none() {
+fn needs_watermark(cx: &mut Context<'_>, source: &ast::Source, timed: bool, what: &str, span: Span) {
+    if !timed {
         cx.report(time::needs_watermark(what, &source.name.text, span));
     }
 }

@@ -9,6 +9,7 @@ mod join;
 mod join_time;
 pub mod over;
 mod physical;
+mod process;
 mod select;
 mod sort;
 mod tables;
@@ -44,6 +45,7 @@ pub fn lower<'a>(lowering: &mut Lowering<'a>, place: &Place, stage: &'a Stage, i
         StageKind::Combine { how, all, others } => combine::lower(&mut at, *how, all.is_some(), others, input),
         StageKind::Distinct => combine::distinct(&mut at, input),
         StageKind::Join(join) => join::lower(&mut at, join, input),
+        StageKind::Process(process) => process::lower(&mut at, process, input),
         StageKind::Final => tables::lower_final(&mut at, input),
         StageKind::Changes => tables::lower_changes(&mut at, input),
         StageKind::Rebalance => physical::rebalance(&mut at, input),
@@ -72,6 +74,14 @@ impl At<'_, '_, '_> {
     pub fn add(&mut self, word: &'static str, operation: Operation, input: Flow, output: StreamType) -> Flow {
         let inputs = vec![(input.node, input.port)];
         self.add_over(word, operation, inputs, input, output)
+    }
+
+    /// Adds an operator that nobody wrote, in front of the one that is lowered, which has the attributes.
+    pub fn add_plain(&mut self, word: &'static str, operation: Operation, input: Flow, output: StreamType) -> Flow {
+        let inputs = vec![(input.node, input.port)];
+        let (place, span, attributes) = (self.place, self.stage.span, attributes::Attributes::default());
+        let node = self.lowering.add(NewNode { place, word, attributes, operation, inputs, output: output.clone(), span });
+        Flow { node, port: millstream_runtime::graph::Port::Main, ty: output, name: self.place.name.clone(), ..input }
     }
 
     /// Adds the operator over any inputs; `known` is what is known of its rows.

@@ -52,6 +52,10 @@ pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a E
                 call.call.args.iter().chain(&call.call.filter).for_each(|expr| visit(Scope::Input, expr));
             }
         }
+        Operation::Process(process) => {
+            process.keys.iter().chain(&process.time).for_each(|expr| visit(Scope::Input, expr));
+            process.options.iter().for_each(|(_, value)| visit(Scope::Start, value));
+        }
         Operation::Join(join) => join_exprs(join, visit),
         Operation::PartitionBy(keys) => keys.iter().for_each(|key| visit(Scope::Input, key)),
         Operation::Top(top) => top_inputs(top, &mut |expr| visit(Scope::Input, expr)),
@@ -167,6 +171,9 @@ pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mu
             for (_, call) in &mut over.calls {
                 call.call.args.iter_mut().chain(&mut call.call.filter).for_each(|expr| change(Scope::Input, expr));
             }
+        }
+        Operation::Process(process) => {
+            process.keys.iter_mut().chain(&mut process.time).for_each(|expr| change(Scope::Input, expr));
         }
         Operation::Join(join) => {
             for key in &mut join.keys {

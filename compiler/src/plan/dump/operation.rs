@@ -4,7 +4,7 @@ use super::ranking;
 use millstream_runtime::graph::text::{OptionList, duration_text};
 use millstream_runtime::graph::{
     AggregateCall, AggregateOperation, Alignment, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr, Frame, Keep,
-    Operation, OverOperation, Window, WindowTime,
+    Operation, OverOperation, ProcessOperation, Window, WindowTime,
 };
 
 /// The operator's parameters, one a line; the first line starts with its word in the language.
@@ -44,6 +44,7 @@ pub fn lines(operation: &Operation) -> Vec<String> {
         Operation::Union => vec!["union".to_owned()],
         Operation::Errors => vec!["what operators cannot compute".to_owned()],
         Operation::Watermark(watermark) => vec![format!("watermark {} of {}", watermark.watermark, watermark.column)],
+        Operation::Process(process) => vec![self::process(process)],
         Operation::Dedup(dedup) => vec![self::dedup(dedup)],
         Operation::Aggregate(aggregate) => self::aggregate(aggregate),
         Operation::Top(top) => vec![ranking::top(top)],
@@ -223,4 +224,13 @@ pub fn summary(operation: &Operation) -> String {
         Operation::Join(join) => super::join::head(join),
         other => lines(other).join(" "),
     }
+}
+
+fn process(process: &ProcessOperation) -> String {
+    let keys: Vec<String> = process.keys.iter().map(ToString::to_string).collect();
+    let by = if keys.is_empty() { String::new() } else { format!(" by ({})", keys.join(", ")) };
+    let options: Vec<String> = process.options.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };
+    let side = if process.side.is_some() { ", with a side output" } else { "" };
+    format!("process{by} rust {}{options}{side}", process.path.join("::"))
 }

@@ -50,6 +50,7 @@ fn travels(edge: &ExchangeEdge) -> String {
     let how = edge.exchange.to_string();
     match edge.port {
         Port::Main => how,
+        Port::Side => format!("side rows, {how}"),
         Port::Late => format!("late rows, {how}"),
         Port::Error => format!("errors, {how}"),
     }

@@ -34,6 +34,14 @@ pub fn state(graph: &JobGraph, id: VertexId) -> Option<String> {
             let kept = if dedup.emit == Emit::Append && dedup.time.is_none() { 8 } else { 8 + row };
             (format!("about {} bytes {}", key_size(&keys) + kept, per(&keys)), dedup.within.is_some())
         }
+        Operation::Process(process) => {
+            let keys: Vec<&Expr> = process.keys.iter().collect();
+            let timers = match process.timers.as_slice() {
+                [] => String::new(),
+                timers => format!(", and its {} timers", timers.join(" and ")),
+            };
+            (format!("the state of `{}`{timers} {}", process.path.join("::"), per(&keys)), false)
+        }
         Operation::Top(top) => {
             let keys: Vec<&Expr> = top.keys.iter().collect();
             let each = row + 8 + top.order.iter().map(|key| size(&key.value.ty)).sum::<u64>();

@@ -85,7 +85,7 @@ fn needs(graph: &JobGraph, floor: &Needs, whole_rows: &HashSet<VertexId>) -> Nee
                 Port::Main => &mut main,
                 Port::Late => &mut late,
                 // These rows are made whole, and only when something is wrong.
-                Port::Error => continue,
+                Port::Error | Port::Side => continue,
             };
             by_port.entry(producer).or_insert_with(Need::nothing).merge(of_producer);
         }
@@ -152,6 +152,8 @@ fn input_need(vertex: &JobVertex, own: &Need, input: usize) -> Need {
         }
         // Rows are compared by all their columns.
         Operation::Combine(_) => need = Need::All,
+        // It was given what it takes.
+        Operation::Process(_) => need = Need::All,
         Operation::KeyBy(key) => {
             need = own.clone();
             key.iter().for_each(|column| need.add(column, Need::All));
@@ -220,7 +222,9 @@ fn apply(graph: &mut JobGraph, needs: &Needs) -> bool {
     let rows: HashMap<(VertexId, Port), Schema> = graph
         .topological()
         .into_iter()
-        .flat_map(|id| [Port::Main, Port::Late, Port::Error].map(|port| ((id, port), graph.output_type(id, port).schema.clone())))
+        .flat_map(|id| {
+            [Port::Main, Port::Late, Port::Error, Port::Side].map(|port| ((id, port), graph.output_type(id, port).schema.clone()))
+        })
         .collect();
     graph.for_each_edge_mut(|producer, _, edge| {
         if let (Exchange::Hash(keys), Some(row)) = (&mut edge.exchange, rows.get(&(producer, edge.port))) {
@@ -353,7 +357,7 @@ fn output_schema(vertex: &JobVertex, input: &Schema) -> Schema {
             Schema::anonymous(fields)
         }
         Operation::Changes => with_own(input, old.field("op"), true),
-        Operation::Sink(_) | Operation::Errors => old.clone(),
+        Operation::Sink(_) | Operation::Errors | Operation::Process(_) => old.clone(),
         _ => input.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! Pipelines: a stream's name, then operators.
 
-use super::{Attribute, Expr, Join, Name};
+use super::{Attribute, ConnectorOption, Expr, Join, Name};
 use crate::source::Span;
 
 /// `flights | where .. | select ..`
@@ -59,6 +59,8 @@ pub enum StageKind {
     Distinct,
     /// `join payments as p on id == p.order_id within 10m`
     Join(Join),
+    /// `process by country FraudScore { threshold: 0.9 } side into x`
+    Process(Process),
     Final,
     Changes,
     Rebalance,
@@ -83,6 +85,16 @@ pub struct Top {
     pub over: Option<Over>,
     pub ties: Option<Span>,
     pub rank: Option<Name>,
+}
+
+/// `process by country FraudScore { threshold: 0.9 } side into x`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Process {
+    pub by: Vec<Expr>,
+    /// The operator, as its Rust file calls it.
+    pub name: Name,
+    pub options: Vec<ConnectorOption>,
+    pub side_into: Option<Name>,
 }
 
 /// `price desc`

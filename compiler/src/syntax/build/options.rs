@@ -134,7 +134,7 @@ impl Builder<'_> {
         stage
     }
 
-    fn options(&mut self, pair: Pair<'_, Rule>) -> Vec<ConnectorOption> {
+    pub fn options(&mut self, pair: Pair<'_, Rule>) -> Vec<ConnectorOption> {
         let mut options = Vec::new();
         for inner in pair.into_inner() {
             match inner.as_rule() {

@@ -18,6 +18,7 @@ impl Builder<'_> {
             Rule::select_stage => self.select_stage(inner),
             Rule::explode_stage => self.explode(inner, span),
             Rule::union_stage => StageKind::Union(self.names(inner)),
+            Rule::process_stage => self.process(inner, span),
             Rule::dedup_stage => self.dedup(inner),
             Rule::aggregate_stage => self.aggregate(inner, span),
             Rule::top_stage => self.top(inner, span),
@@ -60,6 +61,30 @@ impl Builder<'_> {
             }
         }
         StageKind::Explode { list, name }
+    }
+
+    fn process(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {
+        let mut process = Process { by: Vec::new(), name: no_name(span), options: Vec::new(), side_into: None };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::by_clause => {
+                    let keys = inner.into_inner().find(|part| part.as_rule() == Rule::by_keys);
+                    process.by = keys.map_or(Vec::new(), |keys| self.plain_keys(keys));
+                }
+                Rule::name => process.name = self.name(&inner),
+                Rule::option_block => process.options = self.options(inner),
+                Rule::side_clause => {
+                    let span = self.span(&inner);
+                    let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name).map(|part| self.name(&part));
+                    match &process.side_into {
+                        Some(first) => self.report(errors::repeated(span, "side into", first.span)),
+                        None => process.side_into = name,
+                    }
+                }
+                _ => {}
+            }
+        }
+        StageKind::Process(process)
     }
 
     fn dedup(&mut self, pair: Pair<'_, Rule>) -> StageKind {

@@ -205,6 +205,13 @@ impl Out {
             StageKind::Explode { list, name: as_name } => self.line(format!("| explode {} as {}", expr(list), name(as_name))),
             StageKind::Union(names) => self.line(format!("| union {}", names.iter().map(name).collect::<Vec<_>>().join(", "))),
             StageKind::Watermark(time) => self.line(format!("| watermark {}", expr(time))),
+            StageKind::Process(process) => {
+                let by: Vec<String> = process.by.iter().map(expr).collect();
+                let by = if by.is_empty() { String::new() } else { format!(" by ({})", by.join(", ")) };
+                let options = if process.options.is_empty() { "" } else { " { .. }" };
+                let side = process.side_into.as_ref().map(|side| format!(" side into {}", name(side))).unwrap_or_default();
+                self.line(format!("| process{by} {}{options}{side}", name(&process.name)));
+            }
             StageKind::Dedup { by, keep, within } => {
                 let by: Vec<String> = by.iter().map(expr).collect();
                 let keep = match keep {

@@ -5,6 +5,7 @@
 
 mod broadcast;
 mod context;
+mod converted;
 mod of_key;
 mod operator;
 #[allow(clippy::module_inception)] // the trait that gives the module its name
@@ -16,6 +17,7 @@ mod timers;
 
 pub use broadcast::WithBroadcast;
 pub use context::{Context, SharedContext};
+pub use converted::Converted;
 pub use operator::KeyedProcess;
 pub use process::{NoBroadcast, NoSide, Process, Processing};
 

@@ -1,0 +1,119 @@
+//! `#[operator] impl Process for FraudScore { .. }` and the structs that such operators are.
+
+use syn::spanned::Spanned;
+
+use super::read::{Reader, within};
+use super::written::Written;
+use super::{RustOperator, RustStruct, attributes, errors};
+
+/// Methods of `Process`, and how many arguments each takes besides `self`.
+const METHODS: &[(&str, usize)] =
+    &[("process", 2), ("on_event_timer", 2), ("on_clock_timer", 2), ("on_broadcast", 2), ("on_end", 1)];
+/// Associated types of `Process`.
+const TYPES: &[&str] = &["Input", "Output", "Side", "State", "Broadcast", "Shared"];
+
+/// Remembers a struct: an operator's fields are its options.
+pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path: &[String]) {
+    let name = reader.place.name(&item.ident);
+    let mut fields = Vec::new();
+    if let syn::Fields::Named(named) = &item.fields {
+        for field in &named.named {
+            let Some(ident) = &field.ident else { continue };
+            let public = matches!(field.vis, syn::Visibility::Public(_));
+            fields.push((reader.place.name(ident), Written::of(&field.ty, &reader.place), public));
+        }
+    }
+    let tuple = matches!(item.fields, syn::Fields::Unnamed(_));
+    let generic = item.generics.params.first().map(|parameter| reader.place.span(parameter.span()));
+    let defaults = attributes::derives(&item.attrs).iter().any(|derive| derive == "Default");
+    let public = matches!(item.vis, syn::Visibility::Public(_));
+    let doc = attributes::doc(&item.attrs);
+    let path = within(path, name.text.clone());
+    let unit = matches!(item.fields, syn::Fields::Unit);
+    reader.file.structs.push(RustStruct { name, path, doc, fields, tuple, unit, generic, defaults, public });
+}
+
+/// Reads an implementation: of `Process`, or of `Default` for a struct.
+pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
+    let Some((path, _)) = &item.trait_ else { return };
+    let Some(last) = path.segments.last() else { return };
+    let of = Written::of(&item.self_ty, &reader.place);
+    let super::WrittenKind::Named { name, .. } = &of.kind else { return };
+    let name = name.clone();
+    if last.ident == "Default" {
+        reader.file.defaults.push(name);
+        return;
+    }
+    if last.ident != "Process" {
+        return;
+    }
+    if attributes::find(&item.attrs, "operator").is_none() {
+        let diagnostic = errors::operator_not_annotated(reader.place.span(path.span()));
+        reader.report(diagnostic);
+        return reader.file.broken.push(name);
+    }
+    let mut fits = reader.no_generics(&item.generics, "operator");
+    let mut operator = RustOperator { name, span: of.span, input: None, output: None, side: None, timers: Vec::new() };
+    let mut has_process = false;
+    for item in &item.items {
+        match item {
+            syn::ImplItem::Type(ty) => {
+                let written = Written::of(&ty.ty, &reader.place);
+                match ty.ident.to_string().as_str() {
+                    "Input" => operator.input = Some(written),
+                    "Output" => operator.output = Some(written),
+                    "Side" => operator.side = Some(written),
+                    known if TYPES.contains(&known) => {}
+                    other => {
+                        let diagnostic = errors::no_such_member(&reader.place.name(&ty.ident), other, TYPES);
+                        reader.report(diagnostic);
+                        fits = false;
+                    }
+                }
+            }
+            syn::ImplItem::Fn(function) => fits &= method(reader, &function.sig, &mut operator, &mut has_process),
+            _ => {}
+        }
+    }
+    for (missing, what) in [
+        (operator.input.is_none(), "`type Input = ..;`, the record that it takes"),
+        (operator.output.is_none(), "`type Output = ..;`, the record that it makes"),
+        (!has_process, "`fn process(&mut self, row: Self::Input, cx: &mut Context<'_, Self>) -> Result<(), Failure>`"),
+    ] {
+        if missing && fits {
+            let diagnostic = errors::operator_lacks(&operator.name, operator.span, what);
+            reader.report(diagnostic);
+            fits = false;
+        }
+    }
+    match fits {
+        true => reader.file.operators.push(operator),
+        false => reader.file.broken.push(operator.name),
+    }
+}
+
+fn method(reader: &mut Reader<'_>, sig: &syn::Signature, operator: &mut RustOperator, has_process: &mut bool) -> bool {
+    let name = sig.ident.to_string();
+    let names: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
+    let Some((known, count)) = METHODS.iter().find(|(known, _)| *known == name) else {
+        let diagnostic = errors::no_such_member(&reader.place.name(&sig.ident), &name, &names);
+        reader.report(diagnostic);
+        return false;
+    };
+    *has_process |= *known == "process";
+    if let Some(timer) = known.strip_prefix("on_").and_then(|rest| rest.strip_suffix("_timer")) {
+        operator.timers.push(timer.to_owned());
+    }
+    let mutable = sig.receiver().is_some_and(|receiver| matches!(receiver.kind, syn::ReceiverKind::Reference(_, _, Some(_))));
+    if let Some(word) = &sig.asyncness {
+        let diagnostic = errors::async_operator(reader.place.span(word.span()));
+        reader.report(diagnostic);
+        return false;
+    }
+    if !mutable || sig.inputs.len() != count + 1 {
+        let diagnostic = errors::operator_signature(reader.place.span(sig.span()), known);
+        reader.report(diagnostic);
+        return false;
+    }
+    true
+}
