@@ -54,6 +54,8 @@ impl Process for FraudDetector {
     fn process(&mut self, payment: Payment, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
         if let Some(small_at) = cx.state().small_at
             && payment.amount > self.large
+            // The timer fires when the watermark comes, which may be after this row.
+            && payment.at.0 - small_at.0 <= self.within.0
         {
             let after = Duration(payment.at.0 - small_at.0);
             cx.emit(Alert { card: payment.card, amount: payment.amount, at: payment.at, after });

@@ -43,6 +43,10 @@ impl<S: Convert<T>, T, N: Stage<T>> Stage<S> for Converted<N, T> {
         self.next.poll_flush(context)
     }
 
+    fn poll_background(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        self.next.poll_background(context)
+    }
+
     fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError> {
         self.next.watermark(watermark)
     }

@@ -48,6 +48,10 @@ impl<T, S, N: Stage<S>> Stage<T> for SideStage<N, S> {
         self.stage.poll_flush(context)
     }
 
+    fn poll_background(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
+        self.stage.poll_background(context)
+    }
+
     fn watermark(&mut self, watermark: Watermark) -> Result<(), JobError> {
         self.stage.watermark(watermark)
     }
