@@ -1,6 +1,7 @@
-//! Development commands: `cargo xtask bench`, `cargo xtask soak`.
+//! Development commands: `cargo xtask bench`, `cargo xtask sim`, `cargo xtask soak`.
 
 mod bench;
+mod sim;
 mod soak;
 
 use std::process::ExitCode;
@@ -13,12 +14,18 @@ same work, and prints events per second, CPU seconds per million events and peak
 usage: cargo xtask soak hybrid [--cycles N] [--seed N]
 
 Kills a pipeline with a hybrid source N times (200) at random moments, in its stages and between them, and starts it again;
-every row must be committed once.";
+every row must be committed once.
+
+usage: cargo xtask sim [--seeds N] [--seed FIRST]
+
+Simulates jobs with N seeds (2000) on one thread with a clock of its own: crashes, failures and delays at every point of the
+engine, storage that refuses and forgets. `MILLSTREAM_TRACE=1` shows what happens, line by line.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let result = match args.first().map(String::as_str) {
         Some("bench") => bench::run(&args[1..]),
+        Some("sim") => sim::run(&args[1..]),
         Some("soak") => soak::run(&args[1..]),
         // What `bench` starts as a process of its own, to be measured like the pipelines.
         Some("handwritten") => bench::handwritten::run(&args[1..]),

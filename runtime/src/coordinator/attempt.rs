@@ -352,12 +352,17 @@ impl<'a> Attempt<'a> {
         self.sources.tell_all(&self.mailboxes, &TaskMessage::Drain);
     }
 
+    /// When there is something to do without being told: never a time that is past and at which nothing can be done.
     fn wake_at(&self) -> Option<Instant> {
-        let idle = self.pending.is_none() && self.writing.is_none();
-        let waits = if self.failures.any() { self.earliest } else { None };
-        let next = if idle { self.next_trigger.into_iter().chain(waits.filter(|&at| at > Instant::now())).min() } else { None };
-        let overtake = self.pending.as_ref().and_then(|pending| pending.overtake_at);
-        self.deadline().into_iter().chain(next).chain(overtake).min()
+        if self.pending.is_some() || self.writing.is_some() || self.last.is_some() {
+            let overtake = self.pending.as_ref().and_then(|pending| pending.overtake_at);
+            return self.deadline().into_iter().chain(overtake).min();
+        }
+        let waits = if self.failures.any() { self.earliest.filter(|&at| at > Instant::now()) } else { None };
+        match (self.next_trigger, waits) {
+            (Some(next), Some(waits)) => Some(next.max(waits)),
+            (next, waits) => next.or(waits),
+        }
     }
 
     fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) {

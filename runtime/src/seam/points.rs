@@ -29,6 +29,7 @@ points! {
     Restored "attempt.restored" "Sinks have committed what the checkpoint holds; nothing runs yet.";
     Barrier "task.barrier" "A task has seen all barriers and is about to take its snapshot.";
     Snapshot "task.snapshot" "The snapshot is taken and not yet encoded.";
+    Encode "task.encode" "What sinks have staged is taken out; the rest is about to be encoded, which may fail.";
     Acknowledge "task.acknowledge" "It is encoded; the coordinator does not know.";
     Write "checkpoint.write" "All parts are there, nothing is stored.";
     Manifest "checkpoint.manifest" "The data files are stored, the manifest is not.";

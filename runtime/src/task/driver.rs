@@ -442,10 +442,8 @@ impl Task {
                 let _ = before.await;
             }
             let encoded = encode(snapshot, id.subtask).await;
-            // As a message that is lost: the checkpoint is given up in its time.
-            if seam::reach(Point::Acknowledge).await.is_err() {
-                return;
-            }
+            // Messages inside of a process may be late; they are never lost.
+            let _ = seam::reach(Point::Acknowledge).await;
             let report = match encoded {
                 Ok(entries) => TaskReport::Ack(Ack { checkpoint, previous, finished, watermark, entries }),
                 Err((reason, staged)) => TaskReport::Decline(Decline { checkpoint, previous, reason, staged }),
@@ -493,6 +491,9 @@ impl Task {
 async fn encode(snapshot: SnapshotBuilder, subtask: u32) -> Result<Vec<StateEntry>, (String, Vec<StateEntry>)> {
     let mut operators = snapshot.into_operators();
     let staged = take_staged(&mut operators, subtask);
+    if let Err(error) = seam::reach(Point::Encode).await {
+        return Err((error.to_string(), staged));
+    }
     match seam::blocking(move || entries_of(operators, subtask)).await {
         Ok(mut entries) => {
             entries.extend(staged);

@@ -1,0 +1,167 @@
+//! The jobs that are simulated.
+
+use std::sync::Arc;
+
+use millstream::codegen::*;
+use millstream::operators::{Aggregation, WindowAggregate};
+use millstream::time::{Tumbling, WindowBounds};
+use millstream::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart};
+
+use crate::check::Check;
+use crate::source::{Numbers, Row, STEP, Size};
+use crate::table::TableSink;
+use crate::world::SimWorld;
+
+/// Rows per window and split.
+const WINDOW: i64 = 10;
+
+/// What the job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Rows go from the source to the sink in one chain.
+    Rows,
+    /// Rows go by key to windows that count them, and from there to the sink.
+    Windows,
+}
+
+/// What the builders need.
+pub(crate) struct Setting {
+    pub world: Arc<SimWorld>,
+    pub size: Size,
+}
+
+#[derive(Clone, Debug, PartialEq, Record)]
+struct Count {
+    key: i64,
+    start: Timestamp,
+    rows: i64,
+}
+
+impl Kind {
+    pub(crate) fn job(self, checkpoint: CheckpointConfig) -> Job {
+        let chain = |name, uids, inputs, build, source| ChainSpec {
+            name,
+            uids,
+            parallelism: None,
+            slot_group: "default",
+            inputs,
+            build,
+            source,
+        };
+        let chains = match self {
+            Kind::Rows => vec![chain("rows", &["rows/source/0", "sink/rows/table"], vec![], rows as _, Some(source as _))],
+            Kind::Windows => vec![
+                chain("rows", &["rows/source/0"], vec![], by_key as _, Some(source as _)),
+                chain(
+                    "counts",
+                    &["counts/check/0", "counts/aggregate/0", "sink/counts/table"],
+                    vec![InputSpec { from: 0, edge: 0, exchange: ExchangeKind::Hash }],
+                    counts as _,
+                    None,
+                ),
+            ],
+        };
+        Job {
+            name: "simulated",
+            doc: "",
+            fingerprint: 1,
+            parallelism: 1,
+            max_parallelism: 128,
+            buffer_timeout_micros: 5000,
+            checkpoint: Some(checkpoint),
+            restart: Restart::Fixed { attempts: 1000, delay_micros: 1000 },
+            on_error: ErrorPolicy::Fail,
+            params: &[],
+            chains,
+        }
+    }
+
+    /// All rows that have to be there in the end.
+    pub(crate) fn expected(self, size: Size) -> Vec<String> {
+        let mut rows: Vec<String> = match self {
+            Kind::Rows => (0..size.splits)
+                .flat_map(|split| (0..size.rows).map(move |number| Row { split, number, at: Timestamp(number * STEP) }))
+                .map(|row| format!("{row:?}"))
+                .collect(),
+            Kind::Windows => {
+                let mut counts = std::collections::BTreeMap::<(i64, i64), i64>::new();
+                for (_, number) in (0..size.splits).flat_map(|split| (0..size.rows).map(move |number| (split, number))) {
+                    *counts.entry((number % KEYS, number / WINDOW)).or_default() += 1;
+                }
+                let count =
+                    |((key, window), rows): ((i64, i64), i64)| Count { key, start: Timestamp(window * WINDOW * STEP), rows };
+                counts.into_iter().map(|entry| format!("{:?}", count(entry))).collect()
+            }
+        };
+        rows.sort();
+        rows
+    }
+}
+
+const KEYS: i64 = 7;
+
+fn numbers(params: &ParamValues) -> JobResult<Numbers> {
+    let setting = params.extension::<Setting>()?;
+    Ok(Numbers { world: setting.world.clone(), size: setting.size })
+}
+
+fn source(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
+    Ok(erase_source(numbers(params)?))
+}
+
+fn table(cx: &ChainBuilder<'_>) -> JobResult<TableSink> {
+    Ok(TableSink(cx.params().extension::<Setting>()?.world.clone()))
+}
+
+/// Every row of a split is newer than the one before it.
+fn config() -> SourceConfig<impl Fn(&Row) -> Result<Option<Timestamp>, EvalError> + Send + 'static> {
+    SourceConfig { watermark: Some(|row: &Row| Ok(Some(row.at))), on_error: ErrorPolicy::Fail }
+}
+
+fn rows(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let table = table(cx)?;
+    let sink = cx.sink("sink/rows/table", "rows into table", table)?;
+    let source = numbers(cx.params())?;
+    cx.source("rows/source/0", "rows", source, config(), sink)
+}
+
+fn by_key(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let out = cx.hash(0, |row: &Row| Ok(row.number % KEYS))?;
+    let source = numbers(cx.params())?;
+    cx.source("rows/source/0", "rows", source, config(), out)
+}
+
+fn counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let table = table(cx)?;
+    let sink = cx.sink("sink/counts/table", "counts into table", table)?;
+    let window = WindowAggregate::new(Tumbling::new(WINDOW * STEP, 0), Counts);
+    let counts = cx.operator("counts/aggregate/0", "counts: aggregate", window, sink)?;
+    let checked = cx.operator("counts/check/0", "counts: check", Check::new(), counts)?;
+    cx.input::<Row, _>(checked)
+}
+
+struct Counts;
+
+impl Aggregation for Counts {
+    type In = Row;
+    type Key = i64;
+    type Acc = i64;
+    type Out = Count;
+
+    fn key(&self, row: &Row) -> Result<i64, EvalError> {
+        Ok(row.number % KEYS)
+    }
+
+    fn time(&self, row: &Row) -> Result<Timestamp, EvalError> {
+        Ok(row.at)
+    }
+
+    fn add(&self, acc: &mut i64, _row: &Row) -> Result<(), EvalError> {
+        *acc += 1;
+        Ok(())
+    }
+
+    fn output(&self, key: &i64, window: WindowBounds, acc: &i64) -> Result<Count, EvalError> {
+        Ok(Count { key: *key, start: window.start, rows: *acc })
+    }
+}

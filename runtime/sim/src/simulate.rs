@@ -1,0 +1,169 @@
+//! One simulation: process after process until the job has ended, and then whether everything is as it has to be.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use millstream::{CheckpointConfig, JobEnd, JobResult, RunOptions};
+use millstream_runtime::sim::{enter, run_job};
+
+use crate::jobs::{Kind, Setting};
+use crate::source::Size;
+use crate::world::{Plan, SimWorld};
+
+/// After so many processes a job must have ended.
+const PROCESSES: u32 = 60;
+
+/// A process that runs for so long, by its own clock, hangs.
+const HANGS: Duration = Duration::from_secs(1800);
+
+/// Lines of the trace that a failure shows.
+const SHOWN: usize = 60;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<SimWorld>>> = const { RefCell::new(None) };
+}
+
+/// The world that this thread simulates.
+pub(crate) fn current() -> Arc<SimWorld> {
+    let current = CURRENT.with_borrow(Clone::clone);
+    current.unwrap_or_else(|| SimWorld::new(0, Plan::Peace))
+}
+
+/// What came of a simulation.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// How often each point was reached.
+    pub hits: BTreeMap<&'static str, u32>,
+    /// Everything that happened, line by line.
+    pub trace: String,
+    /// How many processes it took.
+    pub processes: u32,
+}
+
+/// How a process ended.
+enum Process {
+    Gone,
+    Hangs,
+    Ended(JobResult<JobEnd>),
+}
+
+/// Simulates a job from its first process to its end.
+///
+/// # Errors
+/// What is wrong, and the end of the trace.
+pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
+    let world = SimWorld::new(seed, plan);
+    CURRENT.with_borrow_mut(|current| *current = Some(world.clone()));
+    enter(Some(world.clone()));
+    let result = processes(&world, kind);
+    enter(None);
+    CURRENT.with_borrow_mut(|current| *current = None);
+    let trace = world.trace();
+    match result {
+        Ok(processes) => Ok(Report { hits: world.hits(), trace, processes }),
+        Err(wrong) => {
+            let lines: Vec<&str> = trace.lines().collect();
+            let mut text = format!("seed {seed}, {kind:?}, {plan:?}: {wrong}");
+            for line in &lines[lines.len().saturating_sub(SHOWN)..] {
+                let _ = write!(text, "\n{line}");
+            }
+            Err(text)
+        }
+    }
+}
+
+fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
+    let number = |limit: u64| i64::try_from(world.below(limit)).unwrap_or(0);
+    let size = Size { splits: 1 + number(6), rows: 20 + number(60) };
+    let mut checkpoint = CheckpointConfig::new(20_000 + number(300_000), |_| Ok("simulated".to_owned()));
+    checkpoint.timeout_micros = 2_000_000 + number(8_000_000);
+    checkpoint.tolerate = u32::try_from(number(3)).unwrap_or(0);
+    checkpoint.keep = 1 + u32::try_from(number(3)).unwrap_or(0);
+    checkpoint.pause_micros = number(50_000);
+    for process in 1..=PROCESSES {
+        let parallelism = 1 + u32::try_from(number(4)).unwrap_or(0);
+        world.log(&format!("process {process}, parallelism {parallelism}, {size:?}"));
+        let setting = Arc::new(Setting { world: world.clone(), size });
+        let options = RunOptions::new().parallelism(parallelism).extension(setting);
+        let end = run(world, kind, checkpoint, options)?;
+        match end {
+            Process::Gone => {}
+            Process::Hangs => return Err("it hangs".to_owned()),
+            Process::Ended(Ok(JobEnd::Finished)) => return check(world, kind, size).map(|()| process),
+            Process::Ended(Ok(end)) => return Err(format!("it ends as {end:?}")),
+            Process::Ended(Err(error)) => {
+                let error = error.to_string();
+                if ["WRONG", "no checkpoint", "counts no more"].iter().any(|wrong| error.contains(wrong)) {
+                    return Err(error);
+                }
+                world.log(&format!("failed: {error}"));
+            }
+        }
+    }
+    Err(format!("it has not ended after {PROCESSES} processes"))
+}
+
+fn run(world: &Arc<SimWorld>, kind: Kind, checkpoint: CheckpointConfig, options: RunOptions) -> Result<Process, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+    let end = runtime.block_on(async {
+        world.begin();
+        let end = tokio::select! {
+            biased;
+            () = world.crash() => Process::Gone,
+            end = run_job(kind.job(checkpoint), options) => Process::Ended(end),
+            () = tokio::time::sleep(HANGS) => Process::Hangs,
+        };
+        world.end();
+        end
+    });
+    // Whatever was left of the process is dropped here, in a world that does not change.
+    drop(runtime);
+    world.thaw();
+    Ok(end)
+}
+
+fn check(world: &SimWorld, kind: Kind, size: Size) -> Result<(), String> {
+    let (rows, staged, wrongs) =
+        world.table(|table| (table.rows(), table.staged(), table.wrongs.clone())).map_err(|error| error.to_string())?;
+    if let Some(wrong) = wrongs.first() {
+        return Err(format!("{wrong} ({} such things)", wrongs.len()));
+    }
+    if kind == Kind::Rows {
+        in_order(&rows)?;
+    }
+    let (mut found, expected) = (rows, kind.expected(size));
+    found.sort();
+    if found != expected {
+        let missing = expected.iter().filter(|row| found.binary_search(row).is_err()).count();
+        let doubled = found.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        let example = found.iter().find(|row| expected.binary_search(row).is_err());
+        return Err(format!(
+            "{} rows instead of {}: {missing} missing, {doubled} doubled, one that is wrong: {example:?}",
+            found.len(),
+            expected.len()
+        ));
+    }
+    if !staged.is_empty() {
+        return Err(format!("left behind: {staged:?}"));
+    }
+    Ok(())
+}
+
+/// Rows of a split stand in their order.
+fn in_order(rows: &[String]) -> Result<(), String> {
+    let mut last = BTreeMap::<&str, u64>::new();
+    for row in rows {
+        let field = |name: &str| row.split(name).nth(1).and_then(|rest| rest.split([',', ' ', '}']).next()).unwrap_or("");
+        let (split, number) = (field("split: "), field("number: ").parse().unwrap_or(0));
+        if let Some(before) = last.insert(split, number)
+            && before >= number
+        {
+            return Err(format!("row {number} of split {split} comes behind row {before}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! Where rows end up: a table outside of the process, written in two phases. It refuses what a sink must never see.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use millstream::sink::{CommitRequest, Committer, RetryPolicy, Sink, SinkContext, SinkStart, SinkWriter};
+use millstream::{JobError, JobResult};
+use millstream_runtime::sim::World;
+
+use crate::world::SimWorld;
+
+/// What outlives processes.
+#[derive(Default)]
+pub(crate) struct Table {
+    /// Written, by committable, and not visible.
+    staged: BTreeMap<String, Vec<String>>,
+    /// By checkpoint, then by committable.
+    visible: BTreeMap<u64, BTreeMap<String, Vec<String>>>,
+    committed: BTreeSet<String>,
+    /// What a sink must never be asked for, and was.
+    pub wrongs: Vec<String>,
+}
+
+impl Table {
+    /// All visible rows, those of earlier checkpoints first.
+    pub(crate) fn rows(&self) -> Vec<String> {
+        self.visible.values().flat_map(BTreeMap::values).flatten().cloned().collect()
+    }
+
+    pub(crate) fn staged(&self) -> Vec<String> {
+        self.staged.keys().cloned().collect()
+    }
+}
+
+/// Writes rows as their debug text.
+pub(crate) struct TableSink(pub Arc<SimWorld>);
+
+impl<T: Debug + Send + 'static> Sink<T> for TableSink {
+    type Writer = TableWriter;
+
+    fn writer(&self, context: &SinkContext) -> JobResult<TableWriter> {
+        Ok(TableWriter { world: self.0.clone(), subtask: context.subtask, rows: Vec::new() })
+    }
+
+    fn committer(&self, _context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
+        Ok(Some(Box::new(TableCommitter(self.0.clone()))))
+    }
+}
+
+pub(crate) struct TableWriter {
+    world: Arc<SimWorld>,
+    subtask: u32,
+    rows: Vec<String>,
+}
+
+impl<T: Debug + Send> SinkWriter<T> for TableWriter {
+    fn write(&mut self, row: T) -> JobResult<()> {
+        self.rows.push(format!("{row:?}"));
+        Ok(())
+    }
+
+    fn prepare_commit(&mut self, checkpoint: u64) -> JobResult<Vec<Vec<u8>>> {
+        if self.rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.world.unlucky("staging fails", 10) {
+            return Err(JobError::transient("simulated failure of staging"));
+        }
+        let id = format!("{checkpoint}-{}-{:04x}", self.subtask, self.world.random() & 0xffff);
+        let rows = std::mem::take(&mut self.rows);
+        self.world.log(&format!("stage {id}, {} rows", rows.len()));
+        self.world.table(|table| table.staged.insert(id.clone(), rows))?;
+        Ok(vec![id.into_bytes()])
+    }
+}
+
+struct TableCommitter(Arc<SimWorld>);
+
+fn id_of(committable: &[u8]) -> String {
+    String::from_utf8_lossy(committable).into_owned()
+}
+
+impl Committer for TableCommitter {
+    fn start(&mut self, _start: &SinkStart) -> JobResult<()> {
+        if self.0.unlucky("the table cannot be reached", 10) {
+            return Err(JobError::transient("simulated failure of the table"));
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, requests: &mut [CommitRequest]) -> JobResult<()> {
+        for request in requests {
+            let (id, checkpoint) = (id_of(request.committable()), request.checkpoint());
+            if self.0.unlucky("the process dies in a commit", 5) {
+                self.0.freeze();
+            }
+            if self.0.unlucky(&format!("{id} cannot be committed yet"), 30) {
+                request.retry_later("simulated");
+                continue;
+            }
+            if self.0.unlucky(&format!("committing {id} fails"), 10) {
+                return Err(JobError::transient("simulated failure of a commit"));
+            }
+            let complete = self.0.is_complete(checkpoint);
+            let known = self.0.table(|table| {
+                if !complete {
+                    table.wrongs.push(format!("{id} is committed before checkpoint {checkpoint} is complete"));
+                }
+                if table.committed.contains(&id) {
+                    return true;
+                }
+                match table.staged.remove(&id) {
+                    Some(rows) => {
+                        table.visible.entry(checkpoint).or_default().insert(id.clone(), rows);
+                        table.committed.insert(id.clone());
+                    }
+                    None => table.wrongs.push(format!("{id} of checkpoint {checkpoint} was discarded before it was committed")),
+                }
+                false
+            })?;
+            self.0.log(&format!("commit {id} of checkpoint {checkpoint}{}", if known { " again" } else { "" }));
+            if known {
+                request.already_committed();
+            }
+            if self.0.unlucky(&format!("the answer to commit {id} is lost"), 10) {
+                return Err(JobError::transient("simulated loss of an answer"));
+            }
+        }
+        Ok(())
+    }
+
+    fn discard_unknown(&mut self, start: &SinkStart, _waiting: &[Vec<u8>]) -> JobResult<()> {
+        let restored = match start {
+            SinkStart::Fresh => 0,
+            SinkStart::Resumed { checkpoint } => *checkpoint,
+        };
+        self.0.log(&format!("start behind checkpoint {restored}"));
+        self.0.table(|table| {
+            table.staged.clear();
+            if let Some((later, _)) = table.visible.range(restored + 1..).next() {
+                table.wrongs.push(format!("the job goes on from checkpoint {restored}, and {later} was committed"));
+            }
+        })
+    }
+
+    fn retry(&self) -> RetryPolicy {
+        RetryPolicy { retries: 20, ..RetryPolicy::default() }
+    }
+}

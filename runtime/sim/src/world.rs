@@ -1,0 +1,246 @@
+//! What is outside of the simulated job: its clock, its chance, what goes wrong, and whatever outlives a process.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use millstream::{JobError, JobResult};
+use millstream_runtime::sim::{Fault, World};
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::store::SimStore;
+use crate::table::Table;
+
+/// The wall clock when the world begins: 2026-01-01, in microseconds.
+const DAWN: i64 = 1_767_225_600_000_000;
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// Nothing.
+    Peace,
+    /// One thing, when this point is reached for the n-th time, from 1.
+    At(&'static str, u32, Fault),
+    /// So many things, by chance.
+    Chance(u32),
+}
+
+/// How often in a thousand each thing happens where it can.
+#[derive(Clone, Copy, Debug)]
+pub struct Faults {
+    pub crash: u64,
+    pub error: u64,
+    pub delay: u64,
+}
+
+const FAULTS: Faults = Faults { crash: 15, error: 15, delay: 40 };
+
+/// The world of one simulation, over all of its processes.
+pub(crate) struct SimWorld {
+    state: Mutex<State>,
+    crashed: Notify,
+    pub(crate) objects: Arc<InMemory>,
+}
+
+struct State {
+    random: u64,
+    plan: Plan,
+    left: u32,
+    hits: BTreeMap<&'static str, u32>,
+    /// The process is gone: nothing outside changes any more.
+    frozen: bool,
+    /// When the process began, by its own clock, and by that of the world.
+    began: Option<Instant>,
+    dawn: i64,
+    /// What has happened, for whoever has to understand it, and to compare runs.
+    trace: String,
+    /// `MILLSTREAM_TRACE`: show it as it happens.
+    shown: bool,
+    table: Table,
+    /// Checkpoints whose manifests were whole at some time.
+    completed: BTreeSet<u64>,
+}
+
+impl SimWorld {
+    pub(crate) fn new(seed: u64, plan: Plan) -> Arc<Self> {
+        let state = State {
+            random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d,
+            plan,
+            left: if let Plan::Chance(faults) = plan { faults } else { 1 },
+            hits: BTreeMap::new(),
+            frozen: false,
+            began: None,
+            dawn: DAWN,
+            trace: String::new(),
+            shown: std::env::var_os("MILLSTREAM_TRACE").is_some(),
+            table: Table::default(),
+            completed: BTreeSet::new(),
+        };
+        Arc::new(SimWorld { state: Mutex::new(state), crashed: Notify::new(), objects: Arc::new(InMemory::new()) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A process begins. Called in its runtime.
+    pub(crate) fn begin(&self) {
+        let mut state = self.state();
+        state.frozen = false;
+        state.began = Some(Instant::now());
+    }
+
+    /// The process has ended, and a while passes. Called in its runtime, whose clock goes away with it.
+    pub(crate) fn end(&self) {
+        let now = self.now_micros() + 1_000_000;
+        let mut state = self.state();
+        state.dawn = now;
+        state.began = None;
+        // What is left of the process is being dropped.
+        state.frozen = true;
+    }
+
+    /// Nothing of the process is left.
+    pub(crate) fn thaw(&self) {
+        self.state().frozen = false;
+    }
+
+    /// Waits until the process is to be gone.
+    pub(crate) async fn crash(&self) {
+        while !self.state().frozen {
+            self.crashed.notified().await;
+        }
+    }
+
+    pub(crate) fn frozen(&self) -> bool {
+        self.state().frozen
+    }
+
+    pub(crate) fn freeze(&self) {
+        self.log("the process is gone");
+        self.state().frozen = true;
+        self.crashed.notify_one();
+    }
+
+    /// A number below the limit.
+    pub(crate) fn below(&self, limit: u64) -> u64 {
+        self.random() % limit.max(1)
+    }
+
+    /// A short while.
+    pub(crate) fn moment(&self, longest_micros: u64) -> Duration {
+        Duration::from_micros(self.below(longest_micros))
+    }
+
+    pub(crate) fn log(&self, line: &str) {
+        let now = self.now_micros() - DAWN;
+        let mut state = self.state();
+        let _ = writeln!(state.trace, "{now:>12} {line}");
+        if state.shown {
+            eprintln!("{now:>12} {line}");
+        }
+    }
+
+    pub(crate) fn trace(&self) -> String {
+        self.state().trace.clone()
+    }
+
+    pub(crate) fn hits(&self) -> BTreeMap<&'static str, u32> {
+        self.state().hits.clone()
+    }
+
+    /// Whether something goes wrong here, outside of the points: `chance` in a thousand.
+    pub(crate) fn unlucky(&self, what: &str, chance: u64) -> bool {
+        if self.below(1000) >= chance {
+            return false;
+        }
+        let mut state = self.state();
+        if !matches!(state.plan, Plan::Chance(_)) || state.left == 0 {
+            return false;
+        }
+        state.left -= 1;
+        drop(state);
+        self.log(what);
+        true
+    }
+
+    pub(crate) fn complete(&self, checkpoint: u64) {
+        self.state().completed.insert(checkpoint);
+    }
+
+    /// Whether this checkpoint, or a later one which then holds the same, is complete.
+    pub(crate) fn is_complete(&self, checkpoint: u64) -> bool {
+        self.state().completed.range(checkpoint..).next().is_some()
+    }
+
+    /// Something is done to the table, if the process is still there.
+    pub(crate) fn table<T>(&self, act: impl FnOnce(&mut Table) -> T) -> JobResult<T> {
+        let mut state = self.state();
+        if state.frozen { Err(JobError::transient("the process is gone")) } else { Ok(act(&mut state.table)) }
+    }
+}
+
+impl World for SimWorld {
+    fn now_micros(&self) -> i64 {
+        let state = self.state();
+        let since = state.began.map_or(0, |began| i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX));
+        state.dawn + since
+    }
+
+    fn random(&self) -> u64 {
+        let mut state = self.state();
+        state.random ^= state.random << 13;
+        state.random ^= state.random >> 7;
+        state.random ^= state.random << 17;
+        state.random
+    }
+
+    fn reach(&self, point: &'static str) -> Option<Fault> {
+        let (roll, long) = (self.below(1000), self.moment(20_000_000));
+        let mut state = self.state();
+        if state.frozen {
+            return Some(Fault::Crash);
+        }
+        let hits = state.hits.entry(point).or_default();
+        *hits += 1;
+        let hits = *hits;
+        let fault = match state.plan {
+            Plan::Peace => None,
+            Plan::At(where_, when, fault) => (where_ == point && when == hits).then_some(fault),
+            Plan::Chance(_) => {
+                let Faults { crash, error, delay } = FAULTS;
+                let fault = match roll {
+                    roll if roll < crash => Some(Fault::Crash),
+                    roll if roll < crash + error => Some(Fault::Error),
+                    roll if roll < crash + error + delay => Some(Fault::Delay(long)),
+                    _ => None,
+                };
+                fault.filter(|_| state.left > 0)
+            }
+        };
+        if fault.is_some() {
+            state.left = state.left.saturating_sub(1);
+        }
+        drop(state);
+        if let Some(fault) = fault {
+            self.log(&format!("{point}, {hits}: {fault:?}"));
+        }
+        if fault == Some(Fault::Crash) {
+            self.freeze();
+        }
+        fault
+    }
+
+    fn said(&self, text: &str) {
+        self.log(text);
+    }
+
+    fn store(&self) -> Arc<dyn ObjectStore> {
+        // The engine asks on the thread of the simulation, which holds the world.
+        Arc::new(SimStore::new(crate::simulate::current()))
+    }
+}

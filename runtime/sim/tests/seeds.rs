@@ -1,0 +1,40 @@
+//! Seeds: 100 of them, or as many as `MILLSTREAM_SEEDS` says, from `MILLSTREAM_SEED` on.
+
+use millstream_sim::{Kind, Plan, simulate};
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+fn kind(seed: u64) -> Kind {
+    if seed.is_multiple_of(2) { Kind::Windows } else { Kind::Rows }
+}
+
+fn plan(seed: u64) -> Plan {
+    if seed.is_multiple_of(10) { Plan::Peace } else { Plan::Chance(u32::try_from(seed % 40).unwrap_or(0)) }
+}
+
+#[test]
+fn every_row_comes_once_whatever_happens() {
+    let (first, count) = (number("MILLSTREAM_SEED", 1), number("MILLSTREAM_SEEDS", 100));
+    let (mut processes, mut failures) = (0, Vec::new());
+    for seed in first..first + count {
+        match simulate(seed, kind(seed), plan(seed)) {
+            Ok(report) => processes += report.processes,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    println!("{count} seeds from {first}, {processes} processes, {} failures", failures.len());
+    assert!(failures.is_empty(), "{}\n{} of {count} seeds fail", failures[0], failures.len());
+}
+
+#[test]
+fn a_seed_gives_the_same_run_line_by_line() {
+    for seed in [3, 14, 37] {
+        let run = || simulate(seed, kind(seed), plan(seed)).unwrap_or_else(|failure| panic!("{failure}")).trace;
+        let (first, second) = (run(), run());
+        let differs = first.lines().zip(second.lines()).find(|(a, b)| a != b);
+        assert_eq!(differs, None, "seed {seed}");
+        assert_eq!(first.lines().count(), second.lines().count(), "seed {seed}");
+    }
+}

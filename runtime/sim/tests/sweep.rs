@@ -1,0 +1,25 @@
+//! Every point where something can go wrong, with everything that can go wrong there, at its first and at a later visit.
+
+use std::time::Duration;
+
+use millstream_runtime::sim::{Fault, POINTS};
+use millstream_sim::{Kind, Plan, simulate};
+
+#[test]
+fn every_point_may_fail_be_slow_or_be_the_end() {
+    let mut unreached: Vec<&str> = POINTS.to_vec();
+    for &point in POINTS {
+        for kind in [Kind::Rows, Kind::Windows] {
+            for fault in [Fault::Crash, Fault::Error, Fault::Delay(Duration::from_secs(20))] {
+                for visit in [1, 2, 5] {
+                    let report = simulate(u64::from(visit), kind, Plan::At(point, visit, fault));
+                    let report = report.unwrap_or_else(|failure| panic!("{failure}"));
+                    if report.hits.contains_key(point) {
+                        unreached.retain(|other| *other != point);
+                    }
+                }
+            }
+        }
+    }
+    assert!(unreached.is_empty(), "no simulation comes by {unreached:?}");
+}
