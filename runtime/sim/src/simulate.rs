@@ -83,6 +83,7 @@ fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
     checkpoint.tolerate = u32::try_from(number(3)).unwrap_or(0);
     checkpoint.keep = 1 + u32::try_from(number(3)).unwrap_or(0);
     checkpoint.pause_micros = number(50_000);
+    checkpoint.unaligned_micros = (number(2) > 0).then(|| number(100_000));
     for process in 1..=PROCESSES {
         let parallelism = 1 + u32::try_from(number(4)).unwrap_or(0);
         world.log(&format!("process {process}, parallelism {parallelism}, {size:?}"));

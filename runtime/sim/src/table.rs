@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use millstream::sink::{CommitRequest, Committer, RetryPolicy, Sink, SinkContext, SinkStart, SinkWriter};
 use millstream::{JobError, JobResult};
 use millstream_runtime::sim::World;
+use tokio::time::Sleep;
 
 use crate::world::SimWorld;
 
@@ -40,7 +43,7 @@ impl<T: Debug + Send + 'static> Sink<T> for TableSink {
     type Writer = TableWriter;
 
     fn writer(&self, context: &SinkContext) -> JobResult<TableWriter> {
-        Ok(TableWriter { world: self.0.clone(), subtask: context.subtask, rows: Vec::new() })
+        Ok(TableWriter { world: self.0.clone(), subtask: context.subtask, rows: Vec::new(), busy: None })
     }
 
     fn committer(&self, _context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
@@ -52,9 +55,22 @@ pub(crate) struct TableWriter {
     world: Arc<SimWorld>,
     subtask: u32,
     rows: Vec<String>,
+    /// It takes no rows for a while.
+    busy: Option<Pin<Box<Sleep>>>,
 }
 
 impl<T: Debug + Send> SinkWriter<T> for TableWriter {
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
+        if self.busy.is_none() && self.world.below(4) == 0 {
+            self.busy = Some(Box::pin(tokio::time::sleep(self.world.moment(200_000))));
+        }
+        if let Some(busy) = &mut self.busy {
+            ready!(busy.as_mut().poll(context));
+            self.busy = None;
+        }
+        Poll::Ready(Ok(()))
+    }
+
     fn write(&mut self, row: T) -> JobResult<()> {
         self.rows.push(format!("{row:?}"));
         Ok(())
