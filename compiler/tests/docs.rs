@@ -1,8 +1,10 @@
 //! The reference is true: every ```flow block of the pages compiles, and the page of functions is made from their
-//! descriptors (`UPDATE_DOCS=1` writes it).
+//! descriptors, as that of the grammar from `flow.pest` (`UPDATE_DOCS=1` writes them).
 //!
 //! A block of items is completed by what it does not define itself, see `PRELUDE`. A block of operators, lines that begin
 //! with `|`, is one of examples that have no stream in common: each has to parse.
+
+mod docs_support;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -213,4 +215,15 @@ fn the_page_of_functions_is_fresh() {
     }
     let before = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(now == before, "docs/language/functions.md is not what the functions say; UPDATE_DOCS=1 writes it anew");
+}
+
+#[test]
+fn the_page_of_the_grammar_is_fresh() {
+    let pest = std::fs::read_to_string(root().join("grammar/src/flow.pest")).expect("the grammar");
+    let (path, now) = (root().join("docs/language/grammar.md"), docs_support::grammar(&pest));
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &now).expect("the page can be written");
+    }
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(now == before, "docs/language/grammar.md is not what flow.pest says; UPDATE_DOCS=1 writes it anew");
 }

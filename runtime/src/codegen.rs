@@ -5,6 +5,8 @@
 pub use crate::aggregates::{Accumulator, Retract};
 pub use crate::chain::{Chain, ChainBuilder, SourceConfig};
 pub use crate::error::{JobError, JobResult};
+#[cfg(feature = "zones")]
+pub use crate::graph::CalendarUnit;
 pub use crate::graph::{ErrorPolicy, Frame, JoinKind, Side};
 pub use crate::lookup;
 pub use crate::operator::*;
@@ -16,6 +18,8 @@ pub use crate::source::hybrid::{Hybrid, Summary, Switch, raise, raise_to};
 pub use crate::source::{Between, ErasedSource, Source, erase_source};
 pub use crate::state::kinds::{AggregatingState, ListState, MapState, Reduce, ReducingState, ValueState};
 pub use crate::state::{BroadcastState, OperatorList, Shared, SharedState, State, StateError, StateReader, UnionList};
+#[cfg(feature = "zones")]
+pub use crate::time::Calendar;
 pub use crate::time::{Cumulative, Global, Sliding, Tumbling, WindowBounds};
 pub use crate::value::compare::Compare;
 pub use crate::value::logic::contains_or_null;

@@ -9,6 +9,7 @@ use lexopt::Arg;
 
 use crate::coordinator::{Remote, RunEnd, StopMode};
 use crate::error::{ErrorKind, JobError, JobResult};
+use crate::flags::FLAGS;
 use crate::handle::JobHandle;
 use crate::help;
 use crate::job::Job;
@@ -168,22 +169,6 @@ enum Parsed {
     Version,
     Run(RunOptions),
 }
-
-/// The flags that every job has.
-pub(crate) const FLAGS: &[(&str, &str, &str)] = &[
-    ("parallelism", "<n>", "copies of each operator"),
-    ("checkpoint-dir", "<directory>", "where checkpoints go; a run that was cut short goes on from the newest"),
-    ("checkpoint-interval", "<duration>", "time between checkpoints, such as 10s"),
-    ("from", "<checkpoint>", "go on from this checkpoint (its folder, or a directory of which the newest counts)"),
-    ("claim", "", "with --from: remove that checkpoint once there are newer ones"),
-    ("stop-timeout", "<duration>", "after SIGTERM or SIGINT: end at once if the last checkpoint takes longer"),
-    ("metrics", "<address>", "where metrics are shown for Prometheus, such as 127.0.0.1:9249"),
-    ("fresh", "", "start from the beginning: forget checkpoints"),
-    ("replace", "", "replace the output of an earlier run"),
-    ("quiet", "", "no progress, no summary"),
-    ("help", "", "this text"),
-    ("version", "", "name and version"),
-];
 
 fn parse(specs: &[ParamSpec], args: impl IntoIterator<Item = OsString>) -> JobResult<Parsed> {
     let mut parser = lexopt::Parser::from_args(args);

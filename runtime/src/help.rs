@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::entry::FLAGS;
+use crate::flags::FLAGS;
 use crate::job::Job;
 use crate::params::flag_of;
 

@@ -26,6 +26,7 @@ mod entry;
 pub mod error;
 #[cfg(feature = "engine")]
 pub mod exchange;
+pub mod flags;
 pub mod formats;
 pub mod functions;
 pub mod graph;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use millstream_runtime::connectors;
 use millstream_runtime::functions as library;
-use millstream_runtime::graph::{Changelog, ExecutionGraph, Expr, ExprKind, JobGraph, Operation};
+use millstream_runtime::graph::{
+    AggregateOperation, Changelog, ExecutionGraph, Expr, ExprKind, JobGraph, Operation, TopOperation, Window,
+};
 use proc_macro2::{Ident, TokenStream};
 
 use super::context::Context;
@@ -115,19 +117,22 @@ pub(super) fn parts<'a>(
 
 /// What the connectors and functions of a job need beyond the runtime.
 pub(super) fn features(job: &JobGraph) -> BTreeSet<&'static str> {
-    let mut names = BTreeSet::new();
+    let (mut names, mut calendar) = (BTreeSet::new(), false);
     for id in job.topological() {
         match &job.vertex(id).operation {
             Operation::Source(source) => {
                 names.insert(source.connector.as_str());
                 names.extend(source.stages.iter().map(|stage| stage.connector.as_str()));
             }
+            Operation::Aggregate(AggregateOperation { window: Some(Window::Calendar { .. }), .. })
+            | Operation::Top(TopOperation { window: Some(Window::Calendar { .. }), .. }) => calendar = true,
             Operation::Join(join) => names.extend(join.lookup().map(|lookup| lookup.connector.as_str())),
             Operation::Sink(sink) => drop(names.insert(sink.connector.as_str())),
             _ => {}
         }
     }
     let mut features: BTreeSet<&'static str> = names.into_iter().filter_map(|name| connectors::find(name)?.feature).collect();
+    features.extend(calendar.then_some("zones"));
     let mut of_functions = |expr: &Expr| {
         expr.walk(&mut |node| {
             if let ExprKind::Call { function, .. } = &node.kind {

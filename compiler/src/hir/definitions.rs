@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use millstream_runtime::aggregates;
+use millstream_runtime::flags::FLAGS;
 use millstream_runtime::graph::signature::scalar;
 use millstream_runtime::graph::{EnumType, Expr, ExprKind, Function, Param, Schema, Ty};
 
@@ -107,6 +108,10 @@ pub fn params(cx: &mut Context<'_>) -> Vec<Param> {
                 "params come from the command line: use a number, text, time or bool",
             ));
             ty = Ty::Error;
+        }
+        let flag = param.name.text.replace('_', "-");
+        if let Some((_, _, doc)) = FLAGS.iter().find(|(name, ..)| *name == flag) {
+            cx.report(names::flag_taken(&param.name, &flag, doc));
         }
         let default = param.default.as_ref().and_then(|default| param_default(cx, default, &ty));
         let origin = cx.origin(item.span);

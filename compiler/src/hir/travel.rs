@@ -1,5 +1,6 @@
 //! `rebalance`, `broadcast` or `partition by` right before an operator that brings rows together by a key: the key decides how
-//! rows travel, and what the text asks for does not happen.
+//! rows travel, and what the text asks for does not happen. And `broadcast` before one that sees row by row: it would do
+//! everything once per task.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,18 @@ pub fn without_effect(nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut told = HashSet::new();
     for node in nodes {
-        let Some(operator) = gathers(&node.operation) else { continue };
+        let Some(operator) = gathers(&node.operation) else {
+            for (input, _) in node.inputs.iter().filter(|_| travels(&node.operation).is_none()) {
+                let at = input.0 as usize;
+                if let (Some(before), Some(span)) = (nodes.get(at), spans.get(at))
+                    && before.operation == Operation::Broadcast
+                    && told.insert(*input)
+                {
+                    found.push(tables::multiplies(*span, node.name.rsplit(": ").next().unwrap_or(&node.name)));
+                }
+            }
+            continue;
+        };
         for (input, _) in &node.inputs {
             // Nodes are numbered by their place.
             let at = input.0 as usize;

@@ -18,10 +18,13 @@ impl Bundle {
     /// Builds all of these pipelines, by name. Names are those of Rust modules.
     pub fn build(package: &str, pipelines: &BTreeMap<String, (JobGraph, ExecutionGraph)>) -> Bundle {
         let mut files = BTreeMap::new();
+        let mut features = std::collections::BTreeSet::new();
         let (mut modules, mut arms) = (String::new(), String::new());
         for (name, (job, execution)) in pipelines {
             let options = EmitOptions { source: format!("{name}.flow"), folder: Default::default(), version: "0".to_owned() };
-            for (path, text) in emit(job, execution, &options).files {
+            let made = emit(job, execution, &options);
+            features.extend(made.features);
+            for (path, text) in made.files {
                 files.insert(place(name, &path), moved(name, &text));
             }
             modules.push_str(&format!("mod {name};\n"));
@@ -34,8 +37,7 @@ impl Bundle {
              millstream::run_with_args(job, std::env::args_os().skip(2))\n}}\n"
         );
         files.insert(PathBuf::from("src/main.rs"), main);
-        let generated =
-            GeneratedCrate { package: package.to_owned(), files, features: Default::default(), rust: Default::default() };
+        let generated = GeneratedCrate { package: package.to_owned(), files, features, rust: Default::default() };
         // The cache of the other end-to-end tests, which holds the runtime already.
         let named = std::env::var_os("MILLSTREAM_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
         let cache = Cache::at(named.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("millstream-home")));

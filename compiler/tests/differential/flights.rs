@@ -9,7 +9,7 @@ use millstream_runtime::graph::{ExecutionGraph, JobGraph};
 use crate::bundle::Bundle;
 use crate::rows;
 
-const EXAMPLES: [&str; 2] = ["missed_connections", "weather_delays"];
+const EXAMPLES: [&str; 3] = ["missed_connections", "route_ranking", "weather_delays"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/flights")

@@ -67,3 +67,31 @@ for plane, legs in planes.items():
                     "next": int(then["flight"]), "left_late": int(then["dep_delay"]), "at": then["time_hour"],
                 })
 write("missed_connections", out)
+
+# Route ranking: weeks from Monday, as clocks in New York have it.
+import zoneinfo
+
+new_york = zoneinfo.ZoneInfo("America/New_York")
+
+
+def utc(day):
+    moment = datetime.datetime.combine(day, datetime.time(), new_york).astimezone(datetime.timezone.utc)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+weeks = collections.defaultdict(list)
+for flight in flights:
+    day = when(flight).astimezone(new_york).date()
+    monday = day - datetime.timedelta(days=day.weekday())
+    weeks[monday, flight["origin"], flight["dest"]].append(number(flight["dep_delay"]))
+airports = collections.defaultdict(list)
+for (monday, origin, dest), delays in weeks.items():
+    airports[monday, origin].append((-len(delays), dest, sum(1 for delay in delays if delay is not None and delay > 15)))
+out = []
+for (monday, origin), routes in airports.items():
+    for place, (count, dest, late) in enumerate(sorted(routes)[:10], 1):
+        out.append({
+            "origin": origin, "dest": dest, "week": utc(monday), "until": utc(monday + datetime.timedelta(days=7)),
+            "flights": -count, "late": late, "place": place,
+        })
+write("route_ranking", out)

@@ -330,6 +330,13 @@ pub enum Window {
         offset: i64,
         time: WindowTime,
     },
+    /// Units of the calendar, as clocks in a time zone show them.
+    Calendar {
+        unit: CalendarUnit,
+        /// A name of the tz database.
+        zone: String,
+        time: WindowTime,
+    },
     /// Every `size` rows of a key; an incomplete rest is emitted at the end of bounded input.
     Count {
         size: u64,
@@ -341,6 +348,34 @@ pub enum Window {
     },
     /// One window, which ends with the input.
     Global,
+}
+
+/// How long a window of the calendar is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CalendarUnit {
+    Day,
+    /// From Monday.
+    Week,
+    Month,
+    Quarter,
+    Year,
+}
+
+impl CalendarUnit {
+    /// All of them, the shortest first.
+    pub const ALL: [CalendarUnit; 5] =
+        [CalendarUnit::Day, CalendarUnit::Week, CalendarUnit::Month, CalendarUnit::Quarter, CalendarUnit::Year];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            CalendarUnit::Day => "day",
+            CalendarUnit::Week => "week",
+            CalendarUnit::Month => "month",
+            CalendarUnit::Quarter => "quarter",
+            CalendarUnit::Year => "year",
+        }
+    }
 }
 
 /// What places a row in a window.

@@ -235,7 +235,7 @@ async fn ask_until_answered<T: KeyedTable>(table: T, key: Arc<[Str]>) -> JobResu
     loop {
         attempt += 1;
         let (asking, key) = (table.clone(), key.clone());
-        let answer = tokio::task::spawn_blocking(move || asking.ask(&key)).await;
+        let answer = crate::seam::blocking(move || asking.ask(&key)).await;
         match answer {
             Ok(Answer::Rows(rows)) => return Ok(rows),
             Ok(Answer::Failed(error)) => return Err(error),

@@ -67,7 +67,7 @@ where
         self.due = None;
         self.loading = Some(tokio::spawn(async move {
             tokio::time::sleep(after).await;
-            let loaded = tokio::task::spawn_blocking(move || {
+            let loaded = crate::seam::blocking(move || {
                 let loaded = table.load(version.as_ref());
                 (version, loaded)
             });

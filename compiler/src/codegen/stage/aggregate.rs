@@ -150,6 +150,10 @@ pub(super) fn assigner(window: &Window) -> Option<TokenStream> {
             let (max, step, offset) = (micros(*max), micros(*step), micros(*offset));
             quote!(Cumulative::new(#max, #step, #offset))
         }
+        Window::Calendar { unit, zone, .. } => {
+            let unit = ident(&format!("{unit:?}"));
+            quote!(Calendar::new(CalendarUnit::#unit, #zone)?)
+        }
         Window::Global => quote!(Global),
         Window::Session { .. } | Window::Count { .. } | Window::SlidingCount { .. } => return None,
     })
@@ -166,7 +170,11 @@ fn early(window: &Window, value: &TokenStream, every: i64) -> TokenStream {
 /// The operator of a window, around what is computed in it.
 pub(super) fn windowed(window: &Window, value: &TokenStream) -> TokenStream {
     let operator = match window {
-        Window::Tumbling { .. } | Window::Sliding { .. } | Window::Cumulative { .. } | Window::Global => {
+        Window::Tumbling { .. }
+        | Window::Sliding { .. }
+        | Window::Cumulative { .. }
+        | Window::Calendar { .. }
+        | Window::Global => {
             let assigner = assigner(window);
             quote!(WindowAggregate::new(#assigner, #value))
         }
@@ -186,7 +194,8 @@ pub(super) fn window_time(window: &Window) -> Option<&WindowTime> {
         Window::Tumbling { time, .. }
         | Window::Sliding { time, .. }
         | Window::Session { time, .. }
-        | Window::Cumulative { time, .. } => Some(time),
+        | Window::Cumulative { time, .. }
+        | Window::Calendar { time, .. } => Some(time),
         Window::Count { .. } | Window::SlidingCount { .. } | Window::Global => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Operators without state: `where`, `select`, `explode`, `watermark`, `changes`.
 
-use millstream_runtime::graph::{Expr, Ty, WatermarkOperation};
+use millstream_runtime::graph::{Expr, Schema, Ty, WatermarkOperation};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -61,7 +61,11 @@ impl<'a> Stage<'a> {
             .map(|field| {
                 let to = self.cx.types.borrow_mut().field(schema, &field.name);
                 if field.name == name {
-                    return quote!(#to: item);
+                    let item = match (&list.ty.required(), &field.ty) {
+                        (Ty::Map(..), Ty::Record(entry)) => self.entry(entry),
+                        _ => quote!(item),
+                    };
+                    return quote!(#to: #item);
                 }
                 let from = self.cx.types.borrow_mut().field(self.input.schema, &field.name);
                 let clone = (!field.ty.is_copy()).then(|| quote!(.clone()));
@@ -86,6 +90,13 @@ impl<'a> Stage<'a> {
         };
         let function = with_params(function, lowering.uses_params);
         quote!(Explode::new(#function))
+    }
+
+    /// An entry of a map, as a record.
+    fn entry(&self, schema: &Schema) -> TokenStream {
+        let row = self.cx.row(schema);
+        let [key, value] = ["key", "value"].map(|name| self.cx.types.borrow_mut().field(schema, name));
+        quote!(#row { #key: item.0, #value: item.1 })
     }
 
     pub(super) fn watermark(&self, watermark: &'a WatermarkOperation) -> TokenStream {

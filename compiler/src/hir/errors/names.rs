@@ -173,3 +173,10 @@ pub fn unused_stream(what: &str, name: &Name) -> Diagnostic {
     Diagnostic::warning("W0202", title, name.span, "it is checked, but never runs")
         .with_help(format!("write `sink {} into stdout`, or take it away", name.text))
 }
+
+/// A param whose flag every job has.
+pub fn flag_taken(name: &Name, flag: &str, doc: &str) -> Diagnostic {
+    let title = format!("a param cannot be called `{}`", name.text);
+    Diagnostic::error("E0216", title, name.span, format!("every job has the flag `--{flag}`: {doc}"))
+        .with_help("choose another name")
+}

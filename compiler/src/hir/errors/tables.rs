@@ -81,13 +81,14 @@ pub fn union_differs(name: &Name, first: &str, label: String) -> Diagnostic {
         .with_help(format!("bring it into the same form first: `{} | select {{ .. }}`", name.text))
 }
 
-/// `explode` of something that is no list.
+/// `explode` of something that is no list and no map.
 pub fn not_a_list(span: Span, ty: &Ty) -> Diagnostic {
     let help = match ty.required() {
         Ty::String => "split it: `explode split(text, \" \") as word`",
-        _ => "use a list column, or a function that gives a list",
+        _ => "use a column that is a list or a map, or a function that gives one",
     };
-    Diagnostic::error("E0511", format!("`explode` takes a list, not {ty}"), span, format!("this is {ty}")).with_help(help)
+    Diagnostic::error("E0511", format!("`explode` takes a list or a map, not {ty}"), span, format!("this is {ty}"))
+        .with_help(help)
 }
 
 /// `..` in an aggregate's block.
@@ -109,6 +110,13 @@ pub fn grows_for_ever(word: &str, span: Span, what: &str, source: &str) -> Diagn
         "bound it with a window, with `within`, or with a time after which state is forgotten: `@ttl(1d)` before the operator, \
          `ttl: 1d` in the job; if there are only so many keys, say so with `@ttl(never)`",
     )
+}
+
+/// Every task would see every row.
+pub fn multiplies(span: Span, operator: &str) -> Diagnostic {
+    let label = format!("every task of `{operator}` would get every row, and do the same with it");
+    Diagnostic::error("E0514", "`broadcast` multiplies the rows", span, label)
+        .with_help("take `broadcast` away; `rebalance` deals the rows out to the tasks, each to one of them")
 }
 
 /// How rows should travel to an operator that takes them by key.

@@ -1,6 +1,6 @@
-//! `explode list as name`: one row per element.
+//! `explode list as name`: one row per element of a list, or per entry of a map.
 
-use millstream_runtime::graph::{Changelog, Expr, ExprKind, Field, Operation, StreamType, Ty};
+use millstream_runtime::graph::{Changelog, Expr, ExprKind, Field, Operation, Schema, StreamType, Ty};
 
 use super::At;
 use crate::hir::errors::{names, tables};
@@ -13,6 +13,9 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, list: &'a ast::Expr, name: &'a Name, i
     let typed = Typer::new(&mut at.lowering.cx, Scope::Row(&input)).expr(list);
     let item = match typed.ty.required() {
         Ty::List(item) if **item != Ty::Null => (**item).clone(),
+        Ty::Map(key, value) => {
+            Ty::Record(Schema::anonymous(vec![Field::new("key", (**key).clone()), Field::new("value", (**value).clone())]))
+        }
         Ty::Error => Ty::Error,
         ty => {
             let ty = ty.clone();
@@ -38,7 +41,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, list: &'a ast::Expr, name: &'a Name, i
 
 /// A null list has no elements.
 fn never_null(list: Expr) -> Expr {
-    if !list.ty.is_optional() || list.ty == Ty::Null {
+    if !list.ty.is_optional() || list.ty == Ty::Null || matches!(list.ty.required(), Ty::Map(..)) {
         return list;
     }
     let (ty, origin) = (list.ty.required().clone(), list.origin.clone());

@@ -1,6 +1,8 @@
 //! `over tumbling(1d)`: windows, their sizes, and what places rows in them.
 
-use millstream_runtime::graph::{BinaryOp, CastMode, Expr, ExprKind, Literal, TimeColumn, Ty, Window, WindowBound, WindowTime};
+use millstream_runtime::graph::{
+    BinaryOp, CalendarUnit, CastMode, Expr, ExprKind, Literal, TimeColumn, Ty, Window, WindowBound, WindowTime,
+};
 
 use super::At;
 use crate::hir::context::Context;
@@ -11,11 +13,14 @@ use crate::hir::types::Typer;
 use crate::source::Span;
 use crate::syntax::ast::{self, ArgumentValue, Over};
 
-const KINDS: &[&str] = &["tumbling", "sliding", "session", "cumulative", "count", "global"];
+const KINDS: &[&str] = &["tumbling", "sliding", "session", "cumulative", "calendar", "count", "global"];
 
 /// The window as written; None: reported.
 pub fn window<'a>(at: &mut At<'_, '_, 'a>, over: &'a Over, input: &Flow) -> Option<Window> {
     let name = &over.window.function;
+    if name.text == "calendar" {
+        return calendar(at, over, input);
+    }
     let usage = match name.text.as_str() {
         "tumbling" => "tumbling(size)",
         "sliding" => "sliding(size, step)",
@@ -83,6 +88,40 @@ pub fn window<'a>(at: &mut At<'_, '_, 'a>, over: &'a Over, input: &Flow) -> Opti
     }
 }
 
+/// `calendar(week, zone: "America/New_York")`
+fn calendar<'a>(at: &mut At<'_, '_, 'a>, over: &'a Over, input: &Flow) -> Option<Window> {
+    const USAGE: &str = "calendar(day, zone: \"America/New_York\")";
+    const UNITS: &str = "the units are `day`, `week`, `month`, `quarter` and `year`";
+    let (mut unit, mut zone) = (None, None);
+    for argument in &over.window.args {
+        let wrong = match (&argument.name, &argument.value) {
+            (None, ArgumentValue::Expr(ast::Expr { kind: ast::ExprKind::Name(word), .. })) if unit.is_none() => {
+                unit = CalendarUnit::ALL.into_iter().find(|unit| unit.word() == word);
+                unit.is_none().then_some(UNITS)
+            }
+            (Some(name), ArgumentValue::Expr(ast::Expr { kind: ast::ExprKind::String(text), .. }))
+                if name.text == "zone" && zone.is_none() =>
+            {
+                zone = Some(text.clone());
+                text.is_empty().then_some("a zone has a name")
+            }
+            (None, _) => Some(UNITS),
+            (Some(name), _) if name.text == "zone" => Some("the zone is one text in quotes"),
+            (Some(_), _) => Some("the only named argument is `zone: \"..\"`"),
+        };
+        if let Some(label) = wrong {
+            at.report(time::window_arguments(argument.span, USAGE, label));
+            return None;
+        }
+    }
+    let Some(unit) = unit else {
+        at.report(time::window_arguments(over.span, USAGE, UNITS));
+        return None;
+    };
+    let time = window_time(at, over, input)?;
+    Some(Window::Calendar { unit, zone: zone.unwrap_or_else(|| "UTC".to_owned()), time })
+}
+
 type Offset<'a> = Option<(&'a ast::Expr, Span)>;
 
 /// Sizes in order, and the offset.
@@ -98,7 +137,11 @@ fn arguments<'a>(at: &mut At<'_, '_, 'a>, over: &'a Over, usage: &str) -> Option
             None => sizes.push(value),
             Some(name) if name.text == "offset" && offset.is_none() => offset = Some((value, argument.span)),
             Some(name) => {
-                at.report(time::window_arguments(name.span, usage, "the only named argument is `offset: ..`"));
+                let label = match name.text.as_str() {
+                    "zone" => "for days of a time zone there is `calendar(day, zone: ..)`",
+                    _ => "the only named argument is `offset: ..`",
+                };
+                at.report(time::window_arguments(name.span, usage, label));
                 return None;
             }
         }
@@ -186,7 +229,7 @@ pub fn event_time(cx: &Context<'_>, input: &Flow, span: Span) -> Option<Expr> {
 pub fn output_time(window: &Window, columns: &[(String, Expr)]) -> Option<TimeColumn> {
     let (size, time) = match window {
         Window::Tumbling { size, time, .. } | Window::Sliding { size, time, .. } => (Some(*size), time),
-        Window::Session { time, .. } | Window::Cumulative { time, .. } => (None, time),
+        Window::Session { time, .. } | Window::Cumulative { time, .. } | Window::Calendar { time, .. } => (None, time),
         Window::Count { .. } | Window::SlidingCount { .. } | Window::Global => return None,
     };
     if *time == WindowTime::Processing {
@@ -204,7 +247,13 @@ pub fn output_time(window: &Window, columns: &[(String, Expr)]) -> Option<TimeCo
 /// Whether `window.start` and `window.end` are known, or why not.
 pub fn bounds(window: Option<&Window>) -> Result<(), &'static str> {
     match window {
-        Some(Window::Tumbling { .. } | Window::Sliding { .. } | Window::Session { .. } | Window::Cumulative { .. }) => Ok(()),
+        Some(
+            Window::Tumbling { .. }
+            | Window::Sliding { .. }
+            | Window::Session { .. }
+            | Window::Cumulative { .. }
+            | Window::Calendar { .. },
+        ) => Ok(()),
         Some(Window::Count { .. } | Window::SlidingCount { .. }) => Err("a window of rows has no start and end in time"),
         Some(Window::Global) => Err("`global` has no start and end"),
         None => Err("this aggregate has no window"),

@@ -119,7 +119,8 @@ pub fn window_time(window: &Window) -> Option<&WindowTime> {
         Window::Tumbling { time, .. }
         | Window::Sliding { time, .. }
         | Window::Session { time, .. }
-        | Window::Cumulative { time, .. } => Some(time),
+        | Window::Cumulative { time, .. }
+        | Window::Calendar { time, .. } => Some(time),
         Window::Count { .. } | Window::SlidingCount { .. } | Window::Global => None,
     }
 }
@@ -129,7 +130,8 @@ fn window_time_mut(window: &mut Window) -> Option<&mut WindowTime> {
         Window::Tumbling { time, .. }
         | Window::Sliding { time, .. }
         | Window::Session { time, .. }
-        | Window::Cumulative { time, .. } => Some(time),
+        | Window::Cumulative { time, .. }
+        | Window::Calendar { time, .. } => Some(time),
         Window::Count { .. } | Window::SlidingCount { .. } | Window::Global => None,
     }
 }

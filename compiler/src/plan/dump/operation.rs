@@ -199,6 +199,7 @@ pub fn window(window: &Window) -> String {
         Window::Cumulative { max, step, offset, time } => {
             format!("cumulative({}, {}{}){}", duration(max), duration(step), shift(offset), placed(time))
         }
+        Window::Calendar { unit, zone, time } => format!("calendar({}, zone: {zone:?}){}", unit.word(), placed(time)),
         Window::Count { size } => format!("count({size})"),
         Window::SlidingCount { size, step } => format!("count({size}, {step})"),
         Window::Global => "global".to_owned(),

@@ -41,7 +41,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             Filter::new({
                 let params = params.clone();
                 move |row: &types::Order| Ok(
-                    row.status >= params.from && row.status != types::Status::Lost
+                    row.status >= params.least && row.status != types::Status::Lost
                         && match row.before {
                             Some(v1) => {
                                 contains_or_null(

@@ -6,7 +6,7 @@ use crate::types;
 /// The flags of this job.
 pub const SPECS: &[ParamSpec] = &[
     ParamSpec {
-        name: "from",
+        name: "least",
         ty: "Status",
         default: Some("shipped"),
         doc: "Orders from this state on.",
@@ -16,14 +16,14 @@ pub const SPECS: &[ParamSpec] = &[
 /// The values of this run.
 #[derive(Clone)]
 pub struct Params {
-    pub from: types::Status,
+    pub least: types::Status,
 }
 
 impl Params {
     /// Reads what the command line and the environment give.
     pub fn read(values: &ParamValues) -> Result<Self, JobError> {
         Ok(Params {
-            from: values.get("from")?,
+            least: values.get("least")?,
         })
     }
 }

@@ -7,6 +7,37 @@ use crate::types;
 
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    cx.in_flight::<types::Labelled>(6);
+    let to_labelled = cx
+        .hash::<
+            types::Labelled,
+            Str,
+            _,
+        >(6, |row: &types::Labelled| Ok(row.label.key.clone()))?;
+    let explode_0 = cx
+        .operator(
+            "labelled/explode/0",
+            "labelled: explode",
+            Explode::new(|row: types::Click| {
+                let list = row.labels.clone();
+                Ok(
+                    list
+                        .into_iter()
+                        .flatten()
+                        .map(move |item| types::Labelled {
+                            user: row.user.clone(),
+                            page: row.page.clone(),
+                            labels: row.labels.clone(),
+                            at: row.at,
+                            label: types::LabelledLabel {
+                                key: item.0,
+                                value: item.1,
+                            },
+                        }),
+                )
+            }),
+            to_labelled,
+        )?;
     cx.in_flight::<types::Click>(0);
     let to_tumbling = cx
         .hash::<types::Click, Str, _>(0, |row: &types::Click| Ok(row.page.clone()))?;
@@ -38,12 +69,15 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         source,
         config,
         FanOut::new(
-            to_tumbling,
+            explode_0,
             FanOut::new(
-                to_sliding,
+                to_tumbling,
                 FanOut::new(
-                    to_session,
-                    FanOut::new(to_cumulative, FanOut::new(to_counted, to_by_clock)),
+                    to_sliding,
+                    FanOut::new(
+                        to_session,
+                        FanOut::new(to_cumulative, FanOut::new(to_counted, to_by_clock)),
+                    ),
                 ),
             ),
         ),

@@ -26,7 +26,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     cx.input::<types::Tumbling, _>(aggregate_0)
 }
 
-/// in.flow:16 aggregate by page over tumbling(1d) { page, day: window.start, clicks: sum(clicks) }
+/// in.flow:20 aggregate by page over tumbling(1d) { page, day: window.start, clicks: sum(clicks) }
 struct DaysAggregate;
 
 impl Aggregation for DaysAggregate {
@@ -38,7 +38,7 @@ impl Aggregation for DaysAggregate {
         Ok(row.page.clone())
     }
     fn time(&self, row: &Self::In) -> Result<Timestamp, EvalError> {
-        Ok(arith::add(row.start, Duration(3_599_999_999)).at("start", "in.flow:16:44")?)
+        Ok(arith::add(row.start, Duration(3_599_999_999)).at("start", "in.flow:20:44")?)
     }
     fn add(&self, acc: &mut Self::Acc, row: &Self::In) -> Result<(), EvalError> {
         acc.clicks.add(row.clicks)?;
@@ -50,7 +50,7 @@ impl Aggregation for DaysAggregate {
         window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let clicks = acc.clicks.finish().required("sum(clicks)", "in.flow:16:97")?;
+        let clicks = acc.clicks.finish().required("sum(clicks)", "in.flow:20:97")?;
         Ok(types::Days {
             page: key.clone(),
             day: window.start,

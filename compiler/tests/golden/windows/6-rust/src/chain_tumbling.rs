@@ -5,13 +5,13 @@ use crate::types;
 
 /// Builds the chain of one subtask.
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
-    cx.in_flight::<types::Tumbling>(6);
+    cx.in_flight::<types::Tumbling>(7);
     let to_days = cx
         .hash::<
             types::Tumbling,
             Str,
             _,
-        >(6, |row: &types::Tumbling| Ok(row.page.clone()))?;
+        >(7, |row: &types::Tumbling| Ok(row.page.clone()))?;
     let aggregate_0 = cx
         .operator(
             "tumbling/aggregate/0",

@@ -7,6 +7,7 @@ mod chain_session;
 mod chain_cumulative;
 mod chain_counted;
 mod chain_by_clock;
+mod chain_labelled;
 mod chain_days;
 mod types;
 
@@ -19,7 +20,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "windows",
         doc: "One aggregate per kind of window.",
-        fingerprint: 0x07dc872be037061e,
+        fingerprint: 0x8ab5204eecb53dbb,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
@@ -40,7 +41,7 @@ fn job() -> millstream::Job {
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "clicks",
-                uids: &["clicks/source/0"],
+                uids: &["clicks/source/0", "labelled/explode/0"],
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
@@ -138,6 +139,21 @@ fn job() -> millstream::Job {
                 source: None,
             },
             millstream::ChainSpec {
+                name: "labelled",
+                uids: &["labelled/aggregate/0", "sink/labelled/file"],
+                parallelism: None,
+                slot_group: "default",
+                inputs: Vec::from([
+                    millstream::InputSpec {
+                        from: 0,
+                        edge: 6,
+                        exchange: millstream::ExchangeKind::Hash,
+                    },
+                ]),
+                build: chain_labelled::build,
+                source: None,
+            },
+            millstream::ChainSpec {
                 name: "days",
                 uids: &["days/aggregate/0", "sink/days/file"],
                 parallelism: None,
@@ -145,7 +161,7 @@ fn job() -> millstream::Job {
                 inputs: Vec::from([
                     millstream::InputSpec {
                         from: 1,
-                        edge: 6,
+                        edge: 7,
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),

@@ -7,6 +7,7 @@ use millstream::codegen::*;
 pub struct Click {
     pub user: Str,
     pub page: Str,
+    pub labels: Option<Map<Str, i64>>,
     pub at: Timestamp,
 }
 
@@ -50,7 +51,31 @@ pub struct ByClock {
     pub clicks: i64,
 }
 
-/// Rows of `days: aggregate`: in.flow:16 aggregate by page over tumbling(1d) { page, day: window.start, clicks: sum(clicks) }
+#[derive(Clone, Debug, PartialEq, Record, State)]
+pub struct LabelledLabel {
+    pub key: Str,
+    pub value: i64,
+}
+
+/// Rows of `labelled: explode`: in.flow:16 explode labels as label
+#[derive(Clone, Debug, PartialEq, Record, State)]
+pub struct Labelled {
+    pub user: Str,
+    pub page: Str,
+    pub labels: Option<Map<Str, i64>>,
+    pub at: Timestamp,
+    pub label: LabelledLabel,
+}
+
+/// Rows of `labelled: aggregate`: in.flow:17 aggregate by (key: label.key) over calendar(month, zone: "Europe/Berlin") { key, from: wind…
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Labelled2 {
+    pub key: Str,
+    pub from: Timestamp,
+    pub total: i64,
+}
+
+/// Rows of `days: aggregate`: in.flow:20 aggregate by page over tumbling(1d) { page, day: window.start, clicks: sum(clicks) }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Days {
     pub page: Str,
