@@ -11,14 +11,16 @@ pub(super) const SPECS: &[FunctionSpec] = &[
          may be left out), `.name` or `[\"name\"]`, and `[0]`. Of members with one name the last counts, as in reading records.",
         &[("json_value(json_parse(\"{\\\"a\\\": [1, 2.50]}\"), \"$.a[1]\")", "\"2.50\"")],
     )
-    .fallible(),
+    .fallible()
+    .checked("path", super::json_path::check),
     FunctionSpec::new(
         "json",
         "json_extract(value: json, path: string) -> json?",
         "A JSON value inside of another; null where the path leads to nothing. A path is that of `json_value`.",
         &[("json_text(json_extract(json_parse(\"{\\\"a\\\": [1, 2]}\"), \"a\"))", "\"[1,2]\"")],
     )
-    .fallible(),
+    .fallible()
+    .checked("path", super::json_path::check),
     FunctionSpec::new("json", "json_text(value: json) -> string", "A JSON value as compact text.", &[("json_text(json_parse(\"[1, 2]\"))", "\"[1,2]\"")]),
     FunctionSpec::new("json", "json_length(value: json) -> int64?", "The number of elements of a list or of members of an object; null for other values.", &[("json_length(json_parse(\"[1, 2]\"))", "2")]),
 ];
@@ -29,6 +31,7 @@ pub use engine::*;
 #[cfg(feature = "engine")]
 mod engine {
     use crate::formats::json::JsonReader;
+    use crate::functions::json_path::{Step, step};
     use crate::record::FieldError;
     use crate::value::{EvalError, Json, Str};
 
@@ -82,49 +85,13 @@ mod engine {
         count(&mut reader).ok()
     }
 
-    /// One step of a path.
-    enum Step<'a> {
-        Member(&'a str),
-        Element(u64),
-    }
-
-    /// Takes the next step off a path.
-    fn step<'a>(path: &mut &'a str, first: bool) -> Result<Option<Step<'a>>, EvalError> {
-        let whole = *path;
-        let wrong = || EvalError::new(format!("`{whole}` is not a JSON path: use steps like `.name`, `[\"name\"]` and `[0]`"));
-        if path.is_empty() {
-            return Ok(None);
-        }
-        if let Some(rest) = path.strip_prefix('[') {
-            if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
-                let (name, rest) = rest[1..].split_once(quote).ok_or_else(wrong)?;
-                *path = rest.strip_prefix(']').ok_or_else(wrong)?;
-                return Ok(Some(Step::Member(name)));
-            }
-            let (index, rest) = rest.split_once(']').ok_or_else(wrong)?;
-            *path = rest;
-            return index.parse().map(|index| Some(Step::Element(index))).map_err(|_| wrong());
-        }
-        let rest = match path.strip_prefix('.') {
-            Some(rest) => rest,
-            None if first => path,
-            None => return Err(wrong()),
-        };
-        let end = rest.find(['.', '[']).unwrap_or(rest.len());
-        if end == 0 {
-            return Err(wrong());
-        }
-        *path = &rest[end..];
-        Ok(Some(Step::Member(&rest[..end])))
-    }
-
     /// The text of the value that the path leads to.
     fn find<'a>(json: &'a str, path: &str) -> Result<Option<&'a str>, EvalError> {
         let mut rest = path.strip_prefix('$').unwrap_or(path);
         let mut found = Some(json);
         let mut first = rest.len() == path.len();
         // The path is read to its end, so that a mistake in it shows for every value.
-        while let Some(step) = step(&mut rest, first)? {
+        while let Some(step) = step(&mut rest, first).map_err(EvalError::new)? {
             first = false;
             found = found.and_then(|json| match step {
                 Step::Member(name) => member(json, name).ok().flatten(),

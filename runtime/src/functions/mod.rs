@@ -10,12 +10,12 @@ mod date_parts;
 mod epoch;
 mod hash;
 mod json;
+mod json_path;
 mod json_shape;
 mod letter_case;
 mod lists;
 mod maps;
 mod padding;
-#[cfg(feature = "engine")]
 mod pattern;
 mod powers;
 mod regular;
@@ -58,6 +58,8 @@ pub struct FunctionSpec {
     pub examples: &'static [(&'static str, &'static str)],
     /// The feature of the crate `millstream` that has it; None: it is always there.
     pub feature: Option<&'static str>,
+    /// The parameter whose literals are checked where they are written, and what is wrong with one.
+    pub literal: Option<(&'static str, fn(&str) -> Result<(), String>)>,
 }
 
 impl FunctionSpec {
@@ -68,12 +70,26 @@ impl FunctionSpec {
         doc: &'static str,
         examples: &'static [(&'static str, &'static str)],
     ) -> Self {
-        FunctionSpec { name: name_of(signature), category, signature, fallible: false, doc, examples, feature: None }
+        FunctionSpec {
+            name: name_of(signature),
+            category,
+            signature,
+            fallible: false,
+            doc,
+            examples,
+            feature: None,
+            literal: None,
+        }
     }
 
     /// A function that may have no value: its Rust function returns a `Result`.
     const fn fallible(self) -> Self {
         FunctionSpec { fallible: true, ..self }
+    }
+
+    /// A parameter whose literals are checked where they are written.
+    const fn checked(self, parameter: &'static str, check: fn(&str) -> Result<(), String>) -> Self {
+        FunctionSpec { literal: Some((parameter, check)), ..self }
     }
 
     /// A function that is compiled only into pipelines that call it.

@@ -4,10 +4,9 @@
 //! error, so that a mistake does not go unseen; text stands in quotes (`'T'`, `''` is a quote), other characters for
 //! themselves.
 
-use crate::value::EvalError;
-
 /// One part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "engine"), allow(dead_code))]
 pub(super) enum Part<'a> {
     /// Characters that stand for themselves.
     Text(&'a str),
@@ -47,15 +46,22 @@ pub(super) enum Part<'a> {
     Zone,
 }
 
+#[cfg(feature = "engine")]
 pub(super) const MONTHS: [&str; 12] =
     ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+#[cfg(feature = "engine")]
 pub(super) const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+/// What is wrong with a pattern.
+pub(super) fn check(pattern: &str) -> Result<(), String> {
+    Parts(pattern).try_for_each(|part| part.map(drop))
+}
 
 /// The parts of a pattern, one after the other.
 pub(super) struct Parts<'a>(pub &'a str);
 
 impl<'a> Iterator for Parts<'a> {
-    type Item = Result<Part<'a>, EvalError>;
+    type Item = Result<Part<'a>, String>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let pattern = self.0;
@@ -64,7 +70,7 @@ impl<'a> Iterator for Parts<'a> {
             let rest = &pattern[1..];
             let Some(end) = rest.find('\'') else {
                 self.0 = "";
-                return Some(Err(EvalError::new(format!("a quote is not closed in the pattern: `{pattern}`"))));
+                return Some(Err(format!("a quote is not closed in the pattern: `{pattern}`")));
             };
             self.0 = &rest[end + 1..];
             return Some(Ok(Part::Text(match end {
@@ -100,10 +106,10 @@ impl<'a> Iterator for Parts<'a> {
             ('S', 1..=9) => Part::Fraction(count),
             ('X', 1..=3) => Part::Zone,
             _ => {
-                return Some(Err(EvalError::new(format!(
+                return Some(Err(format!(
                     "`{0}` means nothing in a time pattern; known are y M d D E e Q H h a m s S X; text stands in quotes: '{0}'",
                     &pattern[..count]
-                ))));
+                )));
             }
         }))
     }

@@ -11,7 +11,8 @@ pub(super) const SPECS: &[FunctionSpec] = &[
          One letter is without leading zeros. Text stands in single quotes; other characters stand for themselves; an unknown letter is an error.",
         &[("format_time(@2026-03-15T07:59:20Z, \"yyyy-MM-dd\")", "\"2026-03-15\""), ("format_time(@2026-03-15T07:59:20Z, \"HH:mm\")", "\"07:59\"")],
     )
-    .fallible(),
+    .fallible()
+    .checked("pattern", super::pattern::check),
     FunctionSpec::new(
         "time",
         "parse_time(text: string, pattern: string) -> timestamp?",
@@ -19,7 +20,8 @@ pub(super) const SPECS: &[FunctionSpec] = &[
          name is taken from 1970-01-01T00:00:00. For RFC 3339 use a cast.",
         &[("parse_time(\"15.03.2026 7:59\", \"dd.MM.yyyy H:mm\")", "@2026-03-15T07:59:00Z"), ("parse_time(\"30.02.2026\", \"dd.MM.yyyy\")", "null")],
     )
-    .fallible(),
+    .fallible()
+    .checked("pattern", super::pattern::check),
 ];
 
 #[cfg(feature = "engine")]
@@ -51,7 +53,7 @@ mod engine {
         let micros = time.time().0;
         let seconds = micros / 1_000_000;
         for part in Parts(pattern) {
-            match part? {
+            match part.map_err(EvalError::new)? {
                 Part::Text(text) => out.push_str(text),
                 Part::Year(2) => push(&mut out, year.rem_euclid(100) as i64, 2),
                 Part::Year(width) => push(&mut out, year as i64, width),
@@ -96,7 +98,7 @@ mod engine {
     pub fn parse_time(text: &str, pattern: &str) -> Result<Option<Timestamp>, EvalError> {
         // The whole pattern is checked first: a mistake in it is one for every text.
         for part in Parts(pattern) {
-            part?;
+            part.map_err(EvalError::new)?;
         }
         Ok(read(text, pattern))
     }

@@ -122,6 +122,12 @@ pub fn bad_regex(span: Span, message: &str) -> Diagnostic {
     )
 }
 
+/// A literal that a function cannot take: a broken JSON path, a time pattern of unknown letters.
+pub fn bad_literal(function: &str, parameter: &str, span: Span, message: &str) -> Diagnostic {
+    Diagnostic::error("E0319", format!("the {parameter} of `{function}` is broken"), span, message.to_owned())
+        .with_help(format!("`millstream functions {function}` says how it is written"))
+}
+
 /// A cast between types that have nothing in common.
 pub fn no_cast(span: Span, from: &Ty, to: &Ty, help: Option<&str>) -> Diagnostic {
     let diagnostic = Diagnostic::error("E0310", format!("{from} cannot be cast to {to}"), span, format!("this is {from}"));

@@ -176,6 +176,13 @@ impl<'a> Typer<'_, 'a> {
                 self.cx.report(types::bad_regex(span, &message));
                 return None;
             }
+            if let (ExprKind::Literal(Literal::String(text)), Some(spec)) = (&arg.kind, functions::find(function))
+                && let Some((_, check)) = spec.literal.filter(|(checked, _)| *checked == param.name)
+                && let Err(message) = check(text)
+            {
+                self.cx.report(types::bad_literal(function, &param.name, span, &message));
+                return None;
+            }
             bound.lifted |= lifts;
             let target = if lifts { target.optional() } else { target };
             match adapt(arg, &target) {
