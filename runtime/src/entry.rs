@@ -68,8 +68,7 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<ExitCo
     // Rows on the same terminal would run into the line.
     let prints =
         std::io::stdout().is_terminal() && job.chains.iter().any(|chain| chain.uids.iter().any(|uid| uid.contains("/stdout")));
-    let mut handle = JobHandle::start(job, options)?;
-    handle.spawn(watch_signals(name, stop_timeout, handle.remote().clone()));
+    let mut handle = JobHandle::start_watched(job, options, |remote| watch_signals(name, stop_timeout, remote))?;
     let server = listen(&handle);
     if let (Some(address), false) = (handle.metrics_address(), quiet) {
         notice(&format!("{name}: metrics at http://{address}/metrics"));
@@ -130,12 +129,25 @@ fn conclude(handle: &mut JobHandle, name: &str, quiet: bool, end: RunEnd) -> Job
     })
 }
 
-/// Asks for a stop at the first signal, ends the process at the second, or when the stop takes too long.
-async fn watch_signals(name: &'static str, stop_timeout: Option<StdDuration>, remote: Remote) {
+/// Asks for a stop at the first signal, ends the process at the second, or when the stop takes too long. Listens from the moment of
+/// the call: a signal that comes when the job has only just begun must not end the process as if nobody listened.
+fn watch_signals(name: &'static str, stop_timeout: Option<StdDuration>, remote: Remote) -> impl Future<Output = ()> + Send {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
-        return;
-    };
+    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    async move {
+        if let (Ok(interrupt), Ok(terminate)) = signals {
+            stop_at_signals(name, stop_timeout, remote, interrupt, terminate).await;
+        }
+    }
+}
+
+async fn stop_at_signals(
+    name: &'static str,
+    stop_timeout: Option<StdDuration>,
+    remote: Remote,
+    mut interrupt: tokio::signal::unix::Signal,
+    mut terminate: tokio::signal::unix::Signal,
+) {
     let mut deadline = None;
     let mut seen = false;
     loop {

@@ -73,6 +73,14 @@ pub struct JobHandle {
 impl JobHandle {
     /// Starts a job. An error here is one of the options: anything later is told by [`wait`](Self::wait).
     pub fn start(job: Job, options: RunOptions) -> JobResult<Self> {
+        Self::start_watched(job, options, |_| std::future::ready(()))
+    }
+
+    /// The same. `watch` is called before anything of the job runs, on its runtime, and what it gives runs beside the job.
+    pub(crate) fn start_watched<F>(job: Job, options: RunOptions, watch: impl FnOnce(Remote) -> F) -> JobResult<Self>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
         let name = job.name;
         let address = options.metrics.clone();
         let settings = options.settings(job)?;
@@ -105,6 +113,11 @@ impl JobHandle {
         });
         let (control, remote) = Control::new();
         let (sender, ended) = channel();
+        let watching = {
+            let _inside = runtime.enter();
+            watch(remote.clone())
+        };
+        runtime.spawn(watching);
         let supervised = supervise(settings, board.clone(), control, remote.clone());
         runtime.spawn(async move {
             // Nobody is there to hear it when the handle was dropped.
@@ -240,12 +253,6 @@ impl JobHandle {
 
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
-    }
-
-    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(future);
-        }
     }
 }
 

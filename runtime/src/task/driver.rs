@@ -57,8 +57,9 @@ impl From<JobError> for TaskFailure {
     }
 }
 
-/// How long a task waits, per checkpoint, for barriers that are to overtake rows, before it goes on with its input.
+/// How long a task waits at first for barriers that are to overtake rows before it goes on with its input, and how long at most.
 const PATIENCE: Duration = Duration::from_millis(100);
+const MOST_PATIENCE: Duration = Duration::from_secs(1);
 
 enum Event {
     Cancelled,
@@ -155,7 +156,13 @@ impl Task {
                 }
                 Event::ClockDue => self.chain.processing_time(now_micros())?,
                 Event::PublishDue => self.publish(&mut progress),
-                Event::Input(event) => self.input(event, &mut progress).await?,
+                Event::Input(event) => {
+                    let overtaking = self.gate.as_ref().is_some_and(Gate::is_overtaking).then(Instant::now);
+                    self.input(event, &mut progress).await?;
+                    // It may wait as long as it works: where a batch takes long, waiting for a barrier costs less than another one.
+                    let worked = overtaking.map_or(Duration::ZERO, |started| started.elapsed());
+                    progress.patience = (progress.patience + worked).min(MOST_PATIENCE);
+                }
                 Event::Source(status) => self.source_status(status?, &mut progress).await?,
                 Event::Background(done) => done?,
             }

@@ -6,6 +6,7 @@ mod alignment;
 mod at_least_once;
 mod failed_checkpoints;
 mod files;
+mod finished_inputs;
 mod handle;
 mod job;
 mod kill;
