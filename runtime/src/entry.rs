@@ -68,6 +68,7 @@ fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<ExitCo
     // Rows on the same terminal would run into the line.
     let prints =
         std::io::stdout().is_terminal() && job.chains.iter().any(|chain| chain.uids.iter().any(|uid| uid.contains("/stdout")));
+    crate::panics::install();
     let mut handle = JobHandle::start_watched(job, options, |remote| watch_signals(name, stop_timeout, remote))?;
     let server = listen(&handle);
     if let (Some(address), false) = (handle.metrics_address(), quiet) {

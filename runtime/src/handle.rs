@@ -101,6 +101,7 @@ impl JobHandle {
             .enable_io()
             // A step of a task takes about as long as a batch: look at timers and messages after a few.
             .event_interval(7)
+            .on_thread_start(crate::panics::own_thread)
             .build()
             .map_err(|error| JobError::io("cannot start", &error))?;
         let sampled = meter.clone();

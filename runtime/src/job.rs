@@ -2,7 +2,7 @@
 
 use crate::chain::{Chain, ChainBuilder};
 use crate::error::{JobError, JobResult};
-use crate::graph::{CheckpointMode, ErrorPolicy};
+use crate::graph::{Backoff, CheckpointMode, ErrorPolicy, FailureRate};
 use crate::params::{ParamSpec, ParamValues};
 use crate::source::ErasedSource;
 
@@ -84,8 +84,10 @@ pub enum Restart {
         /// The time before each.
         delay_micros: i64,
     },
-    /// Unlimited, with growing delays: 1 s, then half as much again up to 1 minute; back to 1 s after an hour without failure.
-    Exponential,
+    /// Unlimited, with growing delays.
+    Exponential(Backoff),
+    /// As long as failures are rare.
+    FailureRate(FailureRate),
 }
 
 /// Builds the erased chain of one subtask.

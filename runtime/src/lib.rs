@@ -49,6 +49,8 @@ pub mod operators;
 #[cfg(feature = "engine")]
 pub mod options;
 #[cfg(feature = "engine")]
+mod panics;
+#[cfg(feature = "engine")]
 pub mod params;
 #[cfg(feature = "engine")]
 pub mod prelude;
@@ -92,7 +94,7 @@ pub use entry::{main, run_with_args};
 #[cfg(feature = "checkpoint")]
 pub use error::{JobError, JobResult};
 #[cfg(feature = "engine")]
-pub use graph::{CheckpointMode, ErrorPolicy};
+pub use graph::{Backoff, CheckpointMode, ErrorPolicy, FailureRate};
 #[cfg(feature = "engine")]
 pub use handle::{JobEnd, JobHandle};
 #[cfg(feature = "engine")]

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use millstream_runtime::graph::{
-    Chain, CheckpointMode, CheckpointSettings, Exchange, ExecutionGraph, ExprKind, JobSettings, Operation, RestartSettings,
+    Backoff, Chain, CheckpointMode, CheckpointSettings, Exchange, ExecutionGraph, ExprKind, FailureRate, JobSettings, Operation,
+    RestartSettings,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
@@ -172,7 +173,28 @@ fn restart(restart: &RestartSettings) -> TokenStream {
     match restart {
         RestartSettings::Default => quote!(millstream::Restart::Default),
         RestartSettings::None => quote!(millstream::Restart::None),
-        RestartSettings::Exponential => quote!(millstream::Restart::Exponential),
+        RestartSettings::Exponential(backoff) if *backoff == Backoff::DEFAULT => {
+            quote!(millstream::Restart::Exponential(millstream::Backoff::DEFAULT))
+        }
+        RestartSettings::Exponential(Backoff { first, most, factor, jitter, reset }) => {
+            let (first, most, reset) = (micros(*first), micros(*most), micros(*reset));
+            let (factor, jitter) = (number(*factor), number(*jitter));
+            quote!(millstream::Restart::Exponential(millstream::Backoff {
+                first: #first,
+                most: #most,
+                factor: #factor,
+                jitter: #jitter,
+                reset: #reset,
+            }))
+        }
+        RestartSettings::FailureRate(FailureRate { failures, within, delay }) => {
+            let (failures, within, delay) = (number(*failures), micros(*within), micros(*delay));
+            quote!(millstream::Restart::FailureRate(millstream::FailureRate {
+                failures: #failures,
+                within: #within,
+                delay: #delay,
+            }))
+        }
         RestartSettings::Fixed { attempts, delay } => {
             let (attempts, delay) = (number(*attempts), micros(*delay));
             quote!(millstream::Restart::Fixed { attempts: #attempts, delay_micros: #delay })

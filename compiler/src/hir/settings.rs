@@ -1,6 +1,7 @@
 //! `job name { .. }`: settings of the whole job.
 
 mod checkpoint;
+mod restart;
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use super::context::Context;
 use super::errors::names;
 use super::resolve::scope::Scope;
 use super::types::Typer;
-use crate::syntax::ast::{self, ArgumentValue, Setting, SettingValue};
+use crate::syntax::ast::{self, Setting, SettingValue};
 
 /// Names of the settings, for suggestions.
 const SETTINGS: &[&str] = &["parallelism", "max_parallelism", "checkpoint", "buffer_timeout", "restart", "on error", "ttl"];
@@ -111,38 +112,12 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
             Some("skip") => settings.on_error = ErrorPolicy::Skip,
             _ => cx.report(names::bad_setting("on error", expr.span, "`fail`, `skip` or `into bad_rows`")),
         },
-        "restart" => match restart(cx, expr) {
-            Some(restart) => settings.restart = restart,
-            None => cx.report(names::bad_setting("restart", expr.span, "`none`, `exponential` or `fixed(attempts, delay)`")),
-        },
-        _ => cx.report(names::unknown_setting(&setting.name, SETTINGS)),
-    }
-}
-
-fn restart<'a>(cx: &mut Context<'a>, expr: &'a ast::Expr) -> Option<RestartSettings> {
-    if let Some(word) = word(expr) {
-        return match word {
-            "none" => Some(RestartSettings::None),
-            "exponential" => Some(RestartSettings::Exponential),
-            _ => None,
-        };
-    }
-    let ast::ExprKind::Call(call) = &expr.kind else { return None };
-    let values: Vec<&'a ast::Expr> = call
-        .args
-        .iter()
-        .filter_map(|argument| match &argument.value {
-            ArgumentValue::Expr(value) if argument.name.is_none() => Some(value),
-            _ => None,
-        })
-        .collect();
-    match (call.function.text.as_str(), values.as_slice()) {
-        ("fixed", [attempts, delay]) if call.args.len() == 2 => {
-            let attempts = u32::try_from(number(cx, attempts)?).ok()?;
-            let delay = duration(cx, delay, "the delay before a restart").filter(|delay| *delay >= 0)?;
-            Some(RestartSettings::Fixed { attempts, delay })
+        "restart" => {
+            if let Some(restart) = restart::lower(cx, expr) {
+                settings.restart = restart;
+            }
         }
-        _ => None,
+        _ => cx.report(names::unknown_setting(&setting.name, SETTINGS)),
     }
 }
 

@@ -27,6 +27,7 @@ use crate::checkpoint::SubtaskEntry;
 use crate::error::{JobError, JobResult};
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
 use crate::operator::RestoredState;
+use crate::panics::message;
 use crate::progress::Board;
 use crate::seam::{self, Instant, Point};
 use crate::source::Throttle;
@@ -66,6 +67,8 @@ pub(super) struct Attempt<'a> {
     mailboxes: Vec<Vec<mpsc::UnboundedSender<TaskMessage>>>,
     reports: mpsc::UnboundedReceiver<(TaskId, TaskReport)>,
     tasks: Tasks,
+    /// Which task is which, for those that panic.
+    running: HashMap<tokio::task::Id, TaskId>,
     task_count: usize,
     cancel: watch::Sender<bool>,
     sources: Sources,
@@ -213,9 +216,11 @@ impl<'a> Attempt<'a> {
         let sources = Sources::open(settings, &dealt, resumed.is_some(), &mailboxes, &board)?;
         let task_count = ready.len();
         let mut tasks = JoinSet::new();
+        let mut running = HashMap::new();
         for task in ready {
             let id = task.id;
-            tasks.spawn(async move { (id, task.run().await) });
+            let spawned = tasks.spawn(async move { (id, task.run().await) });
+            running.insert(spawned.id(), id);
         }
         Ok(Attempt {
             settings,
@@ -230,6 +235,7 @@ impl<'a> Attempt<'a> {
             mailboxes,
             reports,
             tasks,
+            running,
             task_count,
             cancel,
             sources,
@@ -444,8 +450,16 @@ impl<'a> Attempt<'a> {
             // A task that lost its partner was cancelled by the failure of that one, which is about to be reported.
             Ok((_, Ok(()) | Err(TaskFailure::Cancelled))) => Ok(()),
             Ok((_, Err(TaskFailure::Failed(error)))) => Err(error),
-            Err(error) => Err(JobError::transient(format!("a task panicked: {}", panic_message(error)))),
+            Err(error) => {
+                let task = self.running.get(&error.id()).map_or_else(|| "a task".to_owned(), |&task| self.name_of(task));
+                Err(JobError::transient(format!("{task} panicked: {}", message(error))))
+            }
         }
+    }
+
+    /// `counts (subtask 1)`
+    fn name_of(&self, task: TaskId) -> String {
+        format!("{} (subtask {})", self.settings.job.chains[task.chain].name, task.subtask)
     }
 
     fn write_checkpoint(&mut self) -> JobResult<()> {
@@ -519,16 +533,5 @@ async fn until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
-    }
-}
-
-/// What a task said when it panicked.
-pub(crate) fn panic_message(error: tokio::task::JoinError) -> String {
-    match error.try_into_panic() {
-        Ok(panic) => {
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
-        }
-        Err(error) => error.to_string(),
     }
 }

@@ -19,7 +19,6 @@ mod storage;
 #[cfg(test)]
 mod storage_tests;
 
-pub(crate) use attempt::panic_message;
 pub(crate) use commit::SinkStatus;
 pub use control::{CheckpointInfo, JobState};
 pub(crate) use control::{Control, Remote, StopMode};

@@ -145,6 +145,7 @@ async fn attempts_in(
     // Checkpoints of this process are newer than what it was told to resume from.
     let mut own_from = None;
     let mut claimed = None;
+    let mut repeated = Repeated::default();
     loop {
         let mut found = look_up(store.as_deref(), settings.job.name).await?;
         let own = found.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.run.clone());
@@ -185,6 +186,7 @@ async fn attempts_in(
         announced = true;
         check_parallelism(&settings)?;
         control.enter(JobState::Starting);
+        let attempt = board.attempts() + 1;
         let start = Start {
             store: store.clone(),
             checkpoint: found.checkpoint,
@@ -210,11 +212,24 @@ async fn attempts_in(
         if error.kind() != ErrorKind::Transient || control.stopping() != StopMode::None {
             return Err(error);
         }
-        let Some(delay) = strategy.after_failure(Instant::now()) else { return Err(error) };
+        let name = settings.job.name;
+        let again = repeated.again(&error, board.progress().checkpoint.map(|(id, _)| id));
+        let Some(delay) = strategy.after_failure(Instant::now()) else {
+            if let Some(limit) = strategy.limit() {
+                notice(&format!(
+                    "{name}: attempt {attempt} failed, and there is no other: `{limit}`, failure {}",
+                    strategy.failures()
+                ));
+            }
+            return Err(match again {
+                Some(hint) => JobError::transient(format!("{error}\n  {hint}")),
+                None => error,
+            });
+        };
+        let hint = again.map(|hint| format!("\n  {hint}")).unwrap_or_default();
         notice(&format!(
-            "{}: failed: {error}\n{}: restarting in {:.1} s (failure {})",
-            settings.job.name,
-            settings.job.name,
+            "{name}: attempt {attempt} failed: {error}{hint}\n{name}: attempt {} begins in {:.1} s (failure {})",
+            attempt + 1,
             delay.as_secs_f64(),
             strategy.failures()
         ));
@@ -226,6 +241,31 @@ async fn attempts_in(
                 return if mode == StopMode::Kill { Ok(RunEnd::Killed) } else { Err(error) };
             }
         }
+    }
+}
+
+/// Tells failures that come again at one place from others.
+#[derive(Debug, Default)]
+struct Repeated {
+    /// What the last panic said, and the checkpoint before it.
+    last: Option<(String, Option<u64>)>,
+}
+
+impl Repeated {
+    /// What to do about a panic that has come before, with the same checkpoint behind it.
+    fn again(&mut self, error: &JobError, checkpoint: Option<u64>) -> Option<&'static str> {
+        // Of panics alone: a service that is down says the same every time, too. Which subtask gets the record may change.
+        let Some((_, said)) = error.message().split_once(" panicked: ") else {
+            self.last = None;
+            return None;
+        };
+        let now = (said.to_owned(), checkpoint);
+        let same = self.last.as_ref() == Some(&now);
+        self.last = Some(now);
+        same.then_some(
+            "the same failure as in the attempt before, and no checkpoint between them: it is probably the same record, which no restart \
+             cures\n  code that returns an error instead of a panic can have `on error into`, which routes the record to a stream of its own",
+        )
     }
 }
 

@@ -89,7 +89,7 @@ pub struct JobSettings {
     pub buffer_timeout: i64,
     /// For rows whose expressions fail (overflow, division by zero): `on error: fail | skip | into x`.
     pub on_error: super::operation::ErrorPolicy,
-    pub restart: RestartSettings,
+    pub restart: super::restart::RestartSettings,
     /// `ttl: 1d`: what operators that keep state for ever take as their own.
     pub ttl: Option<i64>,
 }
@@ -136,19 +136,6 @@ pub enum CheckpointMode {
     ExactlyOnce,
     /// It goes on reading them: after a failure some rows count again.
     AtLeastOnce,
-}
-
-/// `restart: fixed(3, 10s)`, `restart: none`, `restart: exponential`
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RestartSettings {
-    /// Exponential with checkpoints, none without.
-    Default,
-    None,
-    Fixed {
-        attempts: u32,
-        delay: i64,
-    },
-    Exponential,
 }
 
 /// `param since: timestamp = @2026-01-01`

@@ -49,7 +49,7 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
         simulated::pause().await;
         return Ok(work());
     }
-    tokio::task::spawn_blocking(work).await.map_err(crate::coordinator::panic_message)
+    tokio::task::spawn_blocking(work).await.map_err(crate::panics::message)
 }
 
 /// Work that may block for a short time, in its place.

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::task::{Context, Poll, ready};
@@ -303,23 +304,17 @@ fn spawn<F: SplitFetcher>(name: &str, fetcher: F, handover: Handover<F::Chunk>) 
     std::thread::Builder::new()
         .name(format!("fetch {name}"))
         .spawn(move || {
-            let report = ReportPanic(&handover);
-            let _ = run_fetcher(fetcher, &receiver, &handover);
-            drop(report);
+            crate::panics::own_thread();
+            let read = AssertUnwindSafe(|| drop(run_fetcher(fetcher, &receiver, &handover)));
+            // The reader must not wait for ever.
+            if let Err(panic) = catch_unwind(read) {
+                let what = crate::panics::described(&*panic);
+                let _ = handover
+                    .blocking_send(Err(JobError::transient(format!("the thread that reads the source panicked: {what}"))));
+            }
         })
         .map_err(|error| JobError::io(format!("cannot start the thread that reads {name}"), &error))?;
     Ok(commands)
-}
-
-/// Tells the reader when the thread panics: it must not wait for ever.
-struct ReportPanic<'a, C>(&'a Handover<C>);
-
-impl<C> Drop for ReportPanic<'_, C> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let _ = self.0.blocking_send(Err(JobError::transient("the thread that reads the source has panicked")));
-        }
-    }
 }
 
 /// The reader is gone, or the thread has failed and said so.

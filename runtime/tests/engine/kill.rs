@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::job::{Setup, expected, output, run, visible};
 
-const ARGS: &str = "MILLSTREAM_TEST_ARGS";
+pub const ARGS: &str = "MILLSTREAM_TEST_ARGS";
 
 /// Not a test by itself: the process that the tests below start and kill.
 #[test]

@@ -11,6 +11,7 @@ mod handle;
 mod job;
 mod kill;
 mod metrics;
+mod restarts;
 mod resume;
 mod savepoint;
 mod stop;

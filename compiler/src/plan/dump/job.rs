@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use millstream_runtime::graph::text::duration_text;
 use millstream_runtime::graph::{
-    CheckpointMode, ErrorPolicy, Hints, JobEdge, JobGraph, JobSettings, Port, RestartSettings, Schema, VertexId,
+    Backoff, CheckpointMode, ErrorPolicy, FailureRate, Hints, JobEdge, JobGraph, JobSettings, Port, RestartSettings, Schema,
+    VertexId,
 };
 
 use super::{operation, types};
@@ -49,7 +50,15 @@ fn settings(out: &mut String, settings: &JobSettings) {
     match &settings.restart {
         RestartSettings::Default => {}
         RestartSettings::None => out.push_str("  restart none\n"),
-        RestartSettings::Exponential => out.push_str("  restart exponential\n"),
+        RestartSettings::Exponential(Backoff { first, most, factor, jitter, reset }) => {
+            let (first, most, reset) = (duration_text(*first), duration_text(*most), duration_text(*reset));
+            let (factor, jitter) = (f64::from(*factor) / 1000.0, f64::from(*jitter) / 1000.0);
+            let _ = writeln!(out, "  restart exponential({first}, {most}, factor: {factor}, jitter: {jitter}, reset: {reset})");
+        }
+        RestartSettings::FailureRate(FailureRate { failures, within, delay }) => {
+            let (within, delay) = (duration_text(*within), duration_text(*delay));
+            let _ = writeln!(out, "  restart failure_rate({failures}, {within}, {delay})");
+        }
         RestartSettings::Fixed { attempts, delay } => {
             let _ = writeln!(out, "  restart fixed({attempts}, {})", duration_text(*delay));
         }

@@ -19,7 +19,13 @@ fn job() -> millstream::Job {
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
         checkpoint: None,
-        restart: millstream::Restart::Default,
+        restart: millstream::Restart::Exponential(millstream::Backoff {
+            first: 2_000_000,
+            most: 30_000_000,
+            factor: 1500,
+            jitter: 200,
+            reset: 3_600_000_000,
+        }),
         on_error: millstream::ErrorPolicy::Skip,
         params: params::SPECS,
         chains: Vec::from([

@@ -19,7 +19,11 @@ fn job() -> millstream::Job {
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
         checkpoint: None,
-        restart: millstream::Restart::Default,
+        restart: millstream::Restart::FailureRate(millstream::FailureRate {
+            failures: 3,
+            within: 300_000_000,
+            delay: 10_000_000,
+        }),
         on_error: millstream::ErrorPolicy::Fail,
         params: params::SPECS,
         chains: Vec::from([
