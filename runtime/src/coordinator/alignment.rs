@@ -45,7 +45,7 @@ impl Alignment {
     /// Waits until a group is due. Cancel safe.
     pub(super) async fn due(&self) {
         match self.groups.iter().map(|group| group.next).min() {
-            Some(next) => tokio::time::sleep_until(next.into()).await,
+            Some(next) => tokio::time::sleep_until(next).await,
             None => std::future::pending().await,
         }
     }

@@ -271,7 +271,7 @@ async fn wait_for_its_end(store: &dyn ObjectStore, epoch: u64, shown: &str, lock
 }
 
 /// The error for somebody who comes second.
-pub(super) fn held_by(shown: &str, record: Option<&Record>) -> JobError {
+fn held_by(shown: &str, record: Option<&Record>) -> JobError {
     let who = record.map_or(String::new(), |record| format!(" ({})", record.holder));
     JobError::new(format!(
         "another process{who} is running with the checkpoint directory `{shown}`; wait for it, stop it, or give this one another \
