@@ -11,6 +11,11 @@ const USAGE: &str = "usage: cargo xtask bench [--events N] [--runs N] [--queries
 Runs Nexmark queries from the in-process generator and from a JSON file, each beside a hand-written loop that does the
 same work, and prints events per second, CPU seconds per million events and peak memory (medians of the runs).
 
+usage: cargo xtask bench state [--events N] [--runs N] [--megabytes N] [--snapshots N] [--queries q17,q18]
+
+What checkpoints cost: queries with one every second beside the same without any, and with so much keyed state (1000 MB) the
+pause at a barrier, batches while a snapshot is encoded, and the time to restore it.
+
 usage: cargo xtask soak hybrid [--cycles N] [--seed N]
 
 Kills a pipeline with a hybrid source N times (200) at random moments, in its stages and between them, and starts it again;

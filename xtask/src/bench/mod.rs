@@ -5,8 +5,9 @@
 pub mod handwritten;
 mod measure;
 mod pipelines;
+mod state;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use measure::Measurement;
@@ -37,18 +38,19 @@ impl Input {
 
 /// Runs the benchmark that the arguments ask for and prints a table.
 pub fn run(args: &[String]) -> Result<(), String> {
-    let settings = settings(args)?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask lies in the project")?;
-    let folder = root.join("target/bench");
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let myself = std::env::current_exe().map_err(|error| error.to_string())?;
     if cfg!(debug_assertions) {
-        return Err("the loops to compare with must be optimised: cargo run --release --package xtask -- bench".to_string());
+        return Err("what is measured must be optimised: cargo run --release --package xtask -- bench".to_string());
     }
+    if let Some(("state", args)) = args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return state::run(args);
+    }
+    let settings = settings(args)?;
+    let (root, folder) = places()?;
+    let myself = std::env::current_exe().map_err(|error| error.to_string())?;
     let events = folder.join(format!("events-{}.jsonl", settings.events));
     if settings.inputs.contains(&Input::Json) && !events.exists() {
         eprintln!("writing {} events to {}", settings.events, events.display());
-        pipelines::write_events(root, &folder, settings.events, &events)?;
+        pipelines::write_events(&root, &folder, settings.events, &events)?;
     }
     println!(
         "{} events, median of {} runs; CPU: user and system seconds per million events, start-up included\n",
@@ -58,7 +60,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     println!("|---|---|---:|---:|---:|---:|---:|---:|---:|");
     for input in &settings.inputs {
         for query in &settings.queries {
-            let binary = pipelines::build(root, &folder, query, *input, settings.events)?;
+            let binary = pipelines::build(&root, &folder, query, *input, settings.events)?;
             let pipeline = || {
                 let mut command = Command::new(&binary);
                 command.args(["--parallelism", "1", "--quiet"]);
@@ -77,6 +79,14 @@ pub fn run(args: &[String]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The project, and where the benchmark keeps its files.
+fn places() -> Result<(PathBuf, PathBuf), String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask lies in the project")?;
+    let folder = root.join("target/bench");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok((root.to_path_buf(), folder))
 }
 
 fn print_row(query: &str, input: Input, events: u64, ours: &Measurement, limit: &Measurement) {
