@@ -1,8 +1,9 @@
 //! Small graphs and the chains they become.
 
 use super::*;
+use crate::graph::RestartSettings;
 use crate::graph::expr::{Expr, ExprKind, Literal, Origin};
-use crate::graph::job::{Hints, JobSettings, JobVertex, RestartSettings};
+use crate::graph::job::{Hints, JobSettings, JobVertex};
 use crate::graph::operation::{Changelog, ErrorPolicy, Operation, StreamType};
 use crate::graph::ty::{Field, Schema, Ty};
 
