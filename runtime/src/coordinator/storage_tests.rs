@@ -11,7 +11,7 @@ use crate::error::JobResult;
 use crate::storage::faulty::{Faulty, Request};
 
 fn manifest(checkpoint: u64) -> Manifest {
-    Manifest { checkpoint, files: Vec::new(), ..sample() }
+    Manifest { checkpoint, epoch: 0, files: Vec::new(), ..sample() }
 }
 
 /// Enough for two data files.

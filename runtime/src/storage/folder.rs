@@ -9,7 +9,8 @@ pub(crate) fn create_durably(path: &Path) -> std::io::Result<()> {
         return Ok(());
     }
     let parent = path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-    if let Some(parent) = parent {
+    // Where a file is in the way, the system says so below.
+    if let Some(parent) = parent.filter(|parent| !parent.exists()) {
         create_durably(parent)?;
     }
     match fs::create_dir(path) {
