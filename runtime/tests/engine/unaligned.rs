@@ -35,6 +35,14 @@ fn checkpoint_and_kill(setup: &Setup, unaligned_micros: Option<i64>, parallelism
     took
 }
 
+/// Whether a stored checkpoint has rows that were on their way.
+fn holds_rows(setup: &Setup) -> bool {
+    let folders = std::fs::read_dir(setup.path("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
+    let states = folders.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
+    let in_flight = |path: std::path::PathBuf| std::fs::read(path).unwrap().windows(11).any(|bytes| bytes == b"#in_flight/");
+    states.map(|entry| entry.unwrap().path()).any(in_flight)
+}
+
 fn finish(setup: &Setup, parallelism: u32) -> Result<JobEnd, String> {
     let mut handle = JobHandle::start(counts(HOUR, Some(0)), options(setup, 0, parallelism)).unwrap();
     handle.wait_for(Duration::from_secs(60)).expect("it does not end").map_err(|error| error.message().to_owned())
@@ -50,9 +58,10 @@ fn a_checkpoint_does_not_wait_for_what_is_queued() {
         let [aligned, overtaking, late] = runs.map(|run| run.join().unwrap());
         (aligned, overtaking, late)
     });
+    // How much sooner they are there depends on what else the machine does; that they did not wait is seen in them.
     eprintln!("aligned {aligned_took:?}, unaligned {overtaking_took:?}, after 200 ms {late_took:?}");
-    assert!(overtaking_took * 3 < aligned_took * 2, "{overtaking_took:?} against {aligned_took:?}");
-    assert!(late_took * 3 < aligned_took * 2 && late_took > Duration::from_millis(200), "{late_took:?} against {aligned_took:?}");
+    assert!(!holds_rows(&aligned.1) && holds_rows(&overtaking.1) && holds_rows(&late.1));
+    assert!(late_took > Duration::from_millis(200), "{late_took:?}");
     for (name, setup) in [aligned, overtaking, late] {
         assert!(output(&setup.out()).len() < expected(0..setup.bids).len(), "{name}");
         assert_eq!(finish(&setup, 2), Ok(JobEnd::Finished), "{name}");
@@ -89,11 +98,7 @@ fn killed_among_checkpoints_that_overtake_rows() {
                 break;
             } else {
                 assert_eq!(handle.kill(), Ok(JobEnd::Killed));
-                let folders = std::fs::read_dir(setup.path("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
-                let states = folders.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
-                let in_flight =
-                    |path: std::path::PathBuf| std::fs::read(path).unwrap().windows(11).any(|bytes| bytes == b"#in_flight/");
-                stored += usize::from(states.map(|entry| entry.unwrap().path()).any(in_flight));
+                stored += usize::from(holds_rows(&setup));
             }
         }
         assert!(stored > 0, "no checkpoint has overtaken a row");
