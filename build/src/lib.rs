@@ -86,7 +86,12 @@ pub fn compile_to(folder: &Path, out: &Path) -> Result<Compiled, String> {
             None if !embedded.diagnostics.iter().any(|found| found.severity == Severity::Error) => {}
             None => mistakes.push_str(&render_all(&embedded.diagnostics, &embedded.sources, Style::Plain)),
             Some(module) => {
-                compiled.warnings.extend(warnings(&embedded));
+                for warning in warnings(&embedded) {
+                    // Of a file that several pipelines use: once.
+                    if !compiled.warnings.contains(&warning) {
+                        compiled.warnings.push(warning);
+                    }
+                }
                 match named.get(&module.name) {
                     Some(first) => {
                         let (first, second, name) = (first.display(), path.display(), &module.name);

@@ -96,3 +96,76 @@ fn without_job(session: &Session) -> Diagnostic {
     Diagnostic::error("E0906", "this pipeline has no job", span, "the module is called like the job")
         .with_help("write `job orders {}` before everything else, with a name of your own")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text under every name that ends in `words.flow`.
+    struct Words(String);
+
+    impl Loader for Words {
+        fn load(&self, path: &str) -> Result<Vec<u8>, String> {
+            match path.ends_with("words.flow") {
+                true => Ok(self.0.clone().into_bytes()),
+                false => Err("there is no such file".to_owned()),
+            }
+        }
+    }
+
+    fn compiled(rest: &str, place: Place) -> Embedded {
+        let text = "record Word { word: string }\nsource words: Word from file { path: \"words.jsonl\" }\n";
+        compile("a/words.flow", &Words(format!("{text}{rest}\n")), place).unwrap()
+    }
+
+    fn errors(embedded: &Embedded) -> Vec<&'static str> {
+        let errors = embedded.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+        errors.map(|found| found.code.0).collect()
+    }
+
+    #[test]
+    fn without_a_job_the_file_names_the_module_and_a_text_has_no_name() {
+        const SINK: &str = "sink words into stdout";
+        for place in [Place::File, Place::Folder] {
+            let embedded = compiled(SINK, place);
+            assert_eq!((errors(&embedded), embedded.module.map(|module| module.name)), (vec![], Some("words".to_owned())));
+        }
+        let embedded = compiled(SINK, Place::Text);
+        assert_eq!((errors(&embedded), &embedded.module), (vec!["E0906"], &None));
+        assert_eq!(embedded.sources.text(embedded.diagnostics[0].primary.span), "record");
+    }
+
+    #[test]
+    fn a_file_for_others_makes_no_module_in_a_folder() {
+        let embedded = compiled("", Place::Folder);
+        assert_eq!((errors(&embedded), &embedded.module), (vec![], &None));
+        assert!(compile("a/none.flow", &Words(String::new()), Place::File).is_err());
+    }
+
+    /// Names belong to one operator, function or type, in whatever file.
+    #[test]
+    fn operators_of_one_name_are_refused() {
+        const OPERATOR: &str = "pub struct Same;\n#[operator]\nimpl Process for Same {\n    type Input = Word;\n    type Output = Word;\n    \
+                                fn process(&mut self, row: Word, cx: &mut Context<'_, Self>) -> Result<(), Failure> { Ok(()) }\n}\n";
+        struct Files;
+        impl Loader for Files {
+            fn load(&self, path: &str) -> Result<Vec<u8>, String> {
+                let text = match path {
+                    "a.rs" => format!(
+                        "use millstream::prelude::*;\n#[derive(Clone, Record)]\npub struct Word {{ pub word: String }}\n{OPERATOR}"
+                    ),
+                    "b.rs" => format!("use super::a::Word;\nuse millstream::prelude::*;\n{OPERATOR}"),
+                    _ => "use rust \"a.rs\"\nuse rust \"b.rs\"\nsource words: Word from file { path: \"words.jsonl\" }\n\
+                          sink words | process by word Same {} into stdout\n"
+                        .to_owned(),
+                };
+                Ok(text.into_bytes())
+            }
+        }
+        let embedded = compile("words.flow", &Files, Place::File).unwrap();
+        // And a file with an operator is not one with nothing in it.
+        let codes: Vec<&str> = embedded.diagnostics.iter().map(|found| found.code.0).collect();
+        assert_eq!(codes, ["E0201"]);
+        assert_eq!(embedded.sources.file(embedded.diagnostics[0].primary.span.file).path, "b.rs");
+    }
+}

@@ -150,6 +150,16 @@ fn every_block_compiles() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// The pipeline that the README has inside of a Rust program, where no block of its own is.
+#[test]
+fn the_pipeline_in_the_program_of_the_readme_compiles() {
+    let page = std::fs::read_to_string(root().join("README.md")).expect("the README");
+    let (_, behind) = page.split_once("millstream::flow! {\n").expect("a program with a pipeline");
+    let (flow, _) = behind.split_once("\n}\n").expect("its end");
+    let wrong = check_items(flow);
+    assert!(flow.contains("from channel") && wrong.is_empty(), "{wrong}");
+}
+
 /// What a page shows of Rust stands in the examples, which are built and run.
 #[test]
 fn rust_blocks_are_parts_of_examples() {

@@ -1,8 +1,9 @@
 //! `#[flow(..)]` on a field or on a variant.
 
 use proc_macro2::Span;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Field, LitStr, Result};
+use syn::{Attribute, Error, Field, Fields, LitStr, Result};
 
 /// What the attributes of a field say.
 #[derive(Default)]
@@ -27,6 +28,24 @@ impl FieldAttributes {
     /// Reads those of a variant, which has nothing but a name.
     pub(crate) fn rename_of(attributes: &[Attribute]) -> Result<Option<LitStr>> {
         Ok(read(attributes, &["rename"])?.name)
+    }
+
+    /// What fields are called in checkpoints: each has a name of its own, or none, in a tuple.
+    pub(crate) fn names_of(fields: &Fields) -> Result<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        for field in fields {
+            let renamed = FieldAttributes::of(field)?.name.map(|name| name.value());
+            let Some(ident) = &field.ident else {
+                names.push(String::new());
+                continue;
+            };
+            let name = renamed.unwrap_or_else(|| ident.unraw().to_string());
+            if names.contains(&name) {
+                return Err(Error::new(ident.span(), format!("two fields are called `{name}` in checkpoints")));
+            }
+            names.push(name);
+        }
+        Ok(names)
     }
 }
 

@@ -22,7 +22,7 @@ pub fn derive_record(input: TokenStream) -> TokenStream {
     record::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a type storable in checkpoints: all its fields, in order, under their names (those of `#[flow(name = "..")]` where given).
+/// Makes a type storable in checkpoints: all its fields, in order, under their names (those of `#[flow(rename = "..")]` where given).
 #[proc_macro_derive(State, attributes(flow))]
 pub fn derive_state(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -30,7 +30,7 @@ pub fn derive_state(input: TokenStream) -> TokenStream {
 }
 
 /// Makes a struct the states without key of a process: each field is an `OperatorList`, a `UnionList` or a `BroadcastState`.
-/// `#[flow(name = "..")]` keeps the name of a state when the field gets another.
+/// `#[flow(rename = "..")]` keeps the name of a state when the field gets another.
 #[proc_macro_derive(Shared, attributes(flow))]
 pub fn derive_shared(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

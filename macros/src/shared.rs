@@ -2,24 +2,19 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Error, Fields, Result};
 
 use crate::attributes::FieldAttributes;
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
-    let Data::Struct(syn::DataStruct { fields: Fields::Named(fields), .. }) = &input.data else {
+    let Data::Struct(syn::DataStruct { fields: fields @ Fields::Named(_), .. }) = &input.data else {
         return Err(Error::new(
             input.ident.span(),
             "states without key are the named fields of a struct: `struct Known { rules: BroadcastState<String, Rule> }`",
         ));
     };
-    let field = fields.named.iter().map(|field| &field.ident);
-    let names = fields.named.iter().map(|field| {
-        let name = FieldAttributes::of(field)?.name.map(|name| name.value());
-        Ok(name.or_else(|| field.ident.as_ref().map(|ident| ident.unraw().to_string())).unwrap_or_default())
-    });
-    let state = names.collect::<Result<Vec<String>>>()?.into_iter().map(|name| format!("shared.{name}"));
+    let field = fields.iter().map(|field| &field.ident);
+    let state = FieldAttributes::names_of(fields)?.into_iter().map(|name| format!("shared.{name}"));
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     let name = &input.ident;
     Ok(quote! {

@@ -91,11 +91,7 @@ struct Shape<'a> {
 
 impl<'a> Shape<'a> {
     fn of(fields: &'a Fields) -> Result<Self> {
-        let names = fields.iter().map(|field| {
-            let name = FieldAttributes::of(field)?.name.map(|name| name.value());
-            Ok(name.or_else(|| field.ident.as_ref().map(|ident| ident.unraw().to_string())).unwrap_or_default())
-        });
-        Ok(Shape { fields, names: names.collect::<Result<_>>()? })
+        Ok(Shape { fields, names: FieldAttributes::names_of(fields)? })
     }
 
     fn variables(&self) -> Vec<syn::Ident> {
@@ -211,5 +207,16 @@ mod tests {
             "an enum without variants has no values to store"
         );
         assert_eq!(error(syn::parse_quote!(union A { a: i64, b: u64 })), "state is a struct or an enum");
+        // Fields are found by name when their types have changed.
+        assert_eq!(
+            error(syn::parse_quote!(
+                struct A {
+                    #[flow(rename = "b")]
+                    a: i64,
+                    b: i64,
+                }
+            )),
+            "two fields are called `b` in checkpoints"
+        );
     }
 }

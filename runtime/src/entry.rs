@@ -17,6 +17,7 @@ use crate::notice::notice;
 use crate::params::{ParamSpec, flag_of};
 use crate::remote::{ControlServer, Facts};
 use crate::run_options::RunOptions;
+use crate::seam::{Instant, until};
 use crate::ticker::Ticker;
 use crate::value::Duration;
 
@@ -162,16 +163,9 @@ async fn stop_at_signals(
             std::process::exit(code);
         }
         seen = true;
-        deadline = stop_timeout.map(|timeout| tokio::time::Instant::now() + timeout);
+        deadline = stop_timeout.map(|timeout| Instant::now() + timeout);
         notice(&format!("{name}: stopping with a last checkpoint; once more to stop at once"));
         remote.stop(StopMode::Checkpoint);
-    }
-}
-
-async fn until(deadline: Option<tokio::time::Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Development commands: `cargo xtask bench`, `cargo xtask sim`, `cargo xtask soak`.
 
 mod bench;
+mod repeat;
 mod sim;
 mod soak;
 

@@ -5,9 +5,8 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
-use support::compare;
+use support::{compare, signal, wait_for};
 
 const ROWS: usize = 40_000;
 
@@ -121,11 +120,6 @@ impl Job {
         self.child.id().to_string()
     }
 
-    fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([name, &self.pid()]).status().expect("kill is there");
-        assert!(sent.success());
-    }
-
     /// How it ended, and what it said.
     fn end(mut self) -> (ExitStatus, String) {
         let mut messages = String::new();
@@ -139,14 +133,6 @@ impl Drop for Job {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !is_there() {
-        assert!(Instant::now() < deadline, "{what} has not come");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -232,7 +218,7 @@ fn a_job_without_checkpoints_is_not_stopped_by_mistake() {
 fn killed_ones_leave_no_trace_and_equal_names_are_told_apart() {
     let (place, other) = (Place::new(), Place::new());
     let killed = place.running(&["--checkpoint-dir", "checkpoints"]);
-    killed.signal("-KILL");
+    signal(&killed.child, "KILL");
     killed.end();
     assert_eq!(place.sockets(), 1, "nobody has looked yet");
     assert_eq!(text(&place.millstream(&["jobs"])), "");
@@ -264,11 +250,11 @@ fn signals_end_it_in_time() {
     let place = Place::new();
     let checkpoints = ["--checkpoint-dir", "checkpoints"];
     let job = place.running(&checkpoints);
-    job.signal("-INT");
+    signal(&job.child, "INT");
     assert!(job.end().0.success());
     // A limit that no checkpoint can keep.
     let job = place.running(&["--checkpoint-dir", "checkpoints", "--stop-timeout", "1us"]);
-    job.signal("-TERM");
+    signal(&job.child, "TERM");
     let (status, messages) = job.end();
     assert!(status.code() == Some(124) && messages.contains("took longer than 1µs"), "{status}: {messages}");
     place.finish(&checkpoints);

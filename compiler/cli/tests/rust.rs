@@ -75,3 +75,18 @@ fn errors_and_panics_say_where_they_come_from() {
     let (fine, said) = run("{\"x\":4}\n{\"x\":0}\n");
     assert!(!fine && said.contains("zero came") && said.contains("enrich.rs:7"), "{said}");
 }
+
+#[test]
+fn commands_show_what_rust_files_define() {
+    let said = |args: &[&str]| {
+        let output = support::millstream().args(args).current_dir(support::root()).output().expect("millstream starts");
+        support::assert_success(&output, &args.join(" "));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let listed = said(&["functions", "--of", "compiler/cli/tests/rust/all.flow"]);
+    assert!(listed.contains("  length_of(text: string) -> uint64\n      Characters of a text.\n"), "{listed}");
+    assert!(listed.contains("  checked_half(number: int64) -> int64\n"), "{listed}");
+    let explained = said(&["explain", "examples/fraud/fraud.flow"]);
+    let keeps = "keeps the state of `FraudDetector`, and its event timers per (card), for ever";
+    assert!(explained.contains(keeps), "{explained}");
+}

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use support::{assert_success, build, fresh_folder, millstream};
+use support::{assert_success, build, fresh_folder, millstream, signal};
 
 const USERS: usize = 7;
 const ROWS: usize = 900;
@@ -33,8 +33,7 @@ fn run(binary: &Path, folder: &Path) -> Command {
 fn stop_in_the_middle(binary: &Path, folder: &Path) {
     let job = run(binary, folder).stderr(Stdio::piped()).spawn().expect("the job starts");
     std::thread::sleep(Duration::from_millis(700));
-    let killed = Command::new("kill").args(["-TERM", &job.id().to_string()]).status().expect("kill runs");
-    assert!(killed.success());
+    signal(&job, "TERM");
     let output = job.wait_with_output().expect("the job ends");
     assert_success(&output, "a job that is asked to stop");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -4,9 +4,9 @@ mod support;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use support::{assert_success, build, fresh_folder, root};
+use support::{assert_success, build, fresh_folder, root, signal, wait_for};
 
 const FLOW: &str = r#"job watched { checkpoint: every 100ms to "checkpoints" }
 
@@ -36,8 +36,7 @@ fn kill(mut job: Child) {
 
 /// As Ctrl-C does: it ends with a checkpoint.
 fn stop(job: Child, what: &str) {
-    let stopped = Command::new("kill").args(["-TERM", &job.id().to_string()]).status().expect("kill runs");
-    assert!(stopped.success());
+    signal(&job, "TERM");
     assert_success(&job.wait_with_output().expect("the job ends"), what);
 }
 
@@ -72,14 +71,6 @@ fn column(folder: &Path, name: &str) -> Vec<String> {
     values
 }
 
-fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !done() {
-        assert!(started.elapsed() < Duration::from_secs(60), "{what} takes longer than a minute");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn files_renamed_in_are_read_once_across_kills() {
     let folder = fresh_folder("watch");
@@ -97,7 +88,7 @@ fn files_renamed_in_are_read_once_across_kills() {
             job = start(&binary);
         }
     }
-    wait_for("reading all files", || column(&folder.join("out"), "id").len() >= 60);
+    wait_for("all files", || column(&folder.join("out"), "id").len() >= 60);
     stop(job, "a watching job that is asked to stop");
 
     let expected: Vec<String> = (0..60).map(|id| id.to_string()).collect();

@@ -144,6 +144,7 @@ pub(super) fn features(job: &JobGraph) -> BTreeSet<&'static str> {
         for_each(&job.vertex(id).operation, &mut |_, expr| of_functions(expr));
     }
     job.functions.iter().for_each(|function| of_functions(&function.body));
+    job.settings.checkpoint.iter().for_each(|checkpoint| of_functions(&checkpoint.directory));
     features
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use millstream_runtime::graph::{JobGraph, RustType, Ty};
+use millstream_runtime::graph::{ExprKind, JobGraph, RustType, Ty};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -78,7 +78,7 @@ fn used<'a>(cx: &Context<'a>) -> Vec<(usize, &'a RustType)> {
     let mut number = 0;
     while let Some((_, function)) = cx.called(number) {
         number += 1;
-        if matches!(function.body.kind, millstream_runtime::graph::ExprKind::CallRust { .. }) {
+        if matches!(function.body.kind, ExprKind::CallRust { .. }) {
             open.extend(function.params.iter().map(|(_, ty)| ty.clone()));
             open.push(function.body.ty.clone());
         }

@@ -101,7 +101,7 @@ impl Run<'_> {
         if self.profile == Profile::Quick {
             command.args(["--", "-Copt-level=0"]);
         }
-        let mut child = command.spawn().map_err(|error| Failure::Other(BuildError::no_cargo(&error)))?;
+        let mut child = command.spawn().map_err(|error| Failure::Other(BuildError::no_tool("cargo", &error)))?;
         let (send, receive) = mpsc::channel();
         let (outcome, failure) = std::thread::scope(|scope| {
             if let Some(stdout) = child.stdout.take() {
@@ -119,7 +119,7 @@ impl Run<'_> {
             drop(send);
             self.follow(receive, watch)
         });
-        let status = child.wait().map_err(|error| Failure::Other(BuildError::no_cargo(&error)))?;
+        let status = child.wait().map_err(|error| Failure::Other(BuildError::no_tool("cargo", &error)))?;
         if status.success() { Ok(outcome) } else { Err(failure) }
     }
 
@@ -214,7 +214,7 @@ pub(super) fn program() -> OsString {
 /// What the compiler says of itself: version, commit, host.
 pub(super) fn toolchain() -> Result<String, BuildError> {
     let rustc = std::env::var_os("RUSTC").filter(|value| !value.is_empty()).unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).arg("-vV").output().map_err(|error| BuildError::no_cargo(&error))?;
+    let output = Command::new(rustc).arg("-vV").output().map_err(|error| BuildError::no_tool("rustc", &error))?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

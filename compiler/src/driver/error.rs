@@ -40,14 +40,15 @@ impl BuildError {
         }
     }
 
-    pub(super) fn no_cargo(error: &std::io::Error) -> Self {
+    /// `cargo` or `rustc`.
+    pub(super) fn no_tool(name: &str, error: &std::io::Error) -> Self {
+        let variable = name.to_uppercase();
+        let help = "millstream builds pipelines with Rust: install it with rustup, or set";
         BuildError {
             code: "E0902",
-            title: format!("cannot run `cargo`: {error}"),
+            title: format!("cannot run `{name}`: {error}"),
             details: Vec::new(),
-            help: Some(
-                "millstream builds pipelines with Rust: install it with rustup, or set CARGO to the path of `cargo`".into(),
-            ),
+            help: Some(format!("{help} {variable} to the path of `{name}`")),
         }
     }
 

@@ -7,8 +7,8 @@ use millstream_runtime::connectors::{self as catalog, LookupSpec};
 use millstream_runtime::graph::{ConnectorOption, ExprKind, Literal, Lookup, OptionValue, Schema, Ty};
 
 use super::attributes;
-use super::connectors::formats;
 use super::connectors::options::{self, Owner};
+use super::connectors::{formats, source};
 use super::context::Context;
 use super::errors::{connectors, joins, time};
 use super::flow::Flow;
@@ -31,14 +31,7 @@ pub fn lower<'a>(cx: &mut Context<'a>) -> HashMap<&'a str, Flow> {
 }
 
 fn flow<'a>(cx: &mut Context<'a>, item: &'a ast::Lookup) -> Flow {
-    let schema = match cx.ty(&item.ty) {
-        Ty::Record(schema) => Some(schema),
-        Ty::Error => None,
-        other => {
-            cx.report(connectors::source_needs_record(item.ty.span, &other));
-            None
-        }
-    };
+    let schema = source::record(cx, &item.ty);
     let mut flow = Flow::broken(&item.name.text);
     flow.unknown = schema.is_none();
     flow.ty.schema = schema.clone().unwrap_or_default();

@@ -15,11 +15,13 @@ use millstream_runtime::graph::{
 use super::context::{Context, FunctionType};
 use super::errors::names;
 use super::types::written::BUILT_IN;
-use crate::rust::{self, RustFile, RustFn, RustOperator, RustStruct, RustTypeItem, TypeKind, TypeMember, Written, WrittenKind};
+use crate::rust::{self, RustFile, RustFn, RustTypeItem, TypeKind, TypeMember, Written, WrittenKind};
 use crate::syntax::ast::Name;
 
 mod known;
+mod operators;
 pub use known::{Known, built_in};
+pub use operators::Operator;
 
 /// Types the items of all Rust files. Gives the modules, and the functions.
 pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule>, Vec<Function>) {
@@ -49,24 +51,6 @@ pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule
         }
     }
     (modules, functions)
-}
-
-/// An operator of a Rust file, typed.
-#[derive(Clone, Debug)]
-pub struct Operator<'a> {
-    pub module: usize,
-    pub path: Vec<String>,
-    pub item: &'a RustStruct,
-    /// The fields of its struct.
-    pub fields: Vec<(String, Ty)>,
-    /// What is not given has a default.
-    pub defaults: bool,
-    pub input: Ty,
-    pub output: Ty,
-    pub output_time: Option<String>,
-    pub side: Option<Ty>,
-    pub side_time: Option<String>,
-    pub timers: Vec<String>,
 }
 
 fn members(item: &RustTypeItem) -> Vec<String> {
@@ -182,71 +166,6 @@ impl<'a> Types<'a> {
         let body = Expr { kind, ty: result.clone(), origin: origin.clone() };
         cx.functions.insert(&name.text, FunctionType { params: params.clone(), result });
         Some(Function { name: name.text.clone(), params, body, doc: function.doc.clone(), origin })
-    }
-
-    /// An operator: its struct, and the records that it takes and makes.
-    fn operator(&mut self, cx: &mut Context<'a>, file: usize, operator: &'a RustOperator) {
-        let name = operator.name.as_str();
-        let Some(item) = self.files[file].structs.iter().find(|item| item.name.text == name) else {
-            let help = "define it in the same file: `pub struct FraudScore { pub threshold: f64 }`";
-            cx.report(rust::operator_struct(operator.span, name, "no struct of this name is in this file", help));
-            cx.items.broken.insert(name);
-            return;
-        };
-        let private = item.fields.iter().find(|(_, _, public)| !public);
-        let defaults = item.defaults || self.files[file].defaults.iter().any(|known| known == name);
-        let wrong = if let Some(generic) = item.generic {
-            Some((generic, "nothing says what this is", "write one operator for each type"))
-        } else if !item.public {
-            Some((item.name.span, "it is not public", "write `pub` before `struct`"))
-        } else if item.tuple {
-            Some((item.name.span, "its fields have no names", "give them names: they are the options in the text"))
-        } else if let Some((field, ..)) = private {
-            Some((field.span, "this field is not public", "write `pub` before it; what changes belongs into `type State`"))
-        } else {
-            None
-        };
-        if let Some((span, label, help)) = wrong {
-            cx.report(rust::operator_struct(span, name, label, help));
-            cx.items.broken.insert(name);
-            return;
-        }
-        let mut fields = Vec::new();
-        for (field, written, _) in &item.fields {
-            fields.extend(self.known(cx, file, written, 0).map(|known| (field.text.clone(), known.ty)));
-        }
-        let records = (self.record(cx, file, operator.input.as_ref()), self.record(cx, file, operator.output.as_ref()));
-        let side = match &operator.side {
-            // Written out as what it is without.
-            Some(written) if matches!(&written.kind, WrittenKind::Named { name, .. } if name == "NoSide") => Ok(None),
-            Some(written) => self.record(cx, file, Some(written)).map(Some).ok_or(()),
-            None => Ok(None),
-        };
-        let ((Some((input, _)), Some((output, output_time))), Ok(side), true) =
-            (records, side, fields.len() == item.fields.len())
-        else {
-            cx.items.broken.insert(name);
-            return;
-        };
-        let (side, side_time) = side.map_or((None, None), |(side, time)| (Some(side), time));
-        let (path, timers) = (item.path.clone(), operator.timers.clone());
-        let typed = Operator { module: file, path, item, fields, defaults, input, output, output_time, side, side_time, timers };
-        cx.rust_operators.insert(name, typed);
-    }
-
-    /// A record of the user's, with its column of event time. None: reported.
-    fn record(&mut self, cx: &mut Context<'a>, file: usize, written: Option<&'a Written>) -> Option<(Ty, Option<String>)> {
-        let written = written?;
-        let known = self.known(cx, file, written, 0)?;
-        let Ty::Record(schema) = &known.ty else {
-            let help = "write a struct with `#[derive(Clone, Record)]`: its fields are columns";
-            cx.report(rust::unsupported(written, "an operator takes and makes records", help));
-            return None;
-        };
-        let items = self.files.iter().flat_map(|file| &file.types);
-        let item = items.into_iter().find(|item| schema.name.as_deref() == Some(item.name.text.as_str()));
-        let time = item.and_then(|item| item.event_time.as_ref()).map(|name| name.text.clone());
-        Some((known.ty, time))
     }
 
     /// The type of a parameter, and how an argument is handed over.

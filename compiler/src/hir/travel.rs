@@ -11,31 +11,27 @@ use super::program::Node;
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 
-/// A warning for each, at its place.
+/// A warning or an error for each, at its place.
 pub fn without_effect(nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut told = HashSet::new();
     for node in nodes {
-        let Some(operator) = gathers(&node.operation) else {
-            for (input, _) in node.inputs.iter().filter(|_| travels(&node.operation).is_none()) {
-                let at = input.0 as usize;
-                if let (Some(before), Some(span)) = (nodes.get(at), spans.get(at))
-                    && before.operation == Operation::Broadcast
-                    && told.insert(*input)
-                {
-                    found.push(tables::multiplies(*span, node.name.rsplit(": ").next().unwrap_or(&node.name)));
-                }
-            }
-            continue;
-        };
         for (input, _) in &node.inputs {
             // Nodes are numbered by their place.
             let at = input.0 as usize;
-            if let (Some(before), Some(span)) = (nodes.get(at), spans.get(at))
-                && let Some(word) = travels(&before.operation)
-                && told.insert(*input)
-            {
-                found.push(tables::travels_by_key(word, *span, operator));
+            let (Some(before), Some(span)) = (nodes.get(at), spans.get(at)) else { continue };
+            let Some(word) = travels(&before.operation) else { continue };
+            let gathering = gathers(&node.operation);
+            let diagnostic = match gathering {
+                Some(operator) => tables::travels_by_key(word, *span, operator),
+                None if before.operation == Operation::Broadcast && travels(&node.operation).is_none() => {
+                    tables::multiplies(*span, node.name.rsplit(": ").next().unwrap_or(&node.name))
+                }
+                None => continue,
+            };
+            // What one reader ignores may be wrong for another.
+            if told.insert((*input, gathering.is_some())) {
+                found.push(diagnostic);
             }
         }
     }
@@ -64,5 +60,33 @@ fn gathers(operation: &Operation) -> Option<&'static str> {
         Operation::Combine(_) => Some("distinct"),
         Operation::Join(join) if join.lookup().is_none() => Some(join.kind.words()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::{Loader, Session};
+
+    /// A file of this text.
+    struct Text(&'static str);
+
+    impl Loader for Text {
+        fn load(&self, _path: &str) -> Result<Vec<u8>, String> {
+            Ok(self.0.as_bytes().to_vec())
+        }
+    }
+
+    #[test]
+    fn rows_that_one_reader_takes_by_key_and_another_one_by_one_are_refused() {
+        let text = "record Order { id: int64 }\n\
+                    source orders: Order from generator { kind: sequence, rows: 10 }\n\
+                    stream everywhere = orders | broadcast\n\
+                    stream unique = everywhere | dedup by id\n\
+                    sink unique into blackhole\n\
+                    sink everywhere into blackhole\n";
+        let session = Session::open("travel.flow", &Text(text)).expect("the text is there");
+        let mut codes: Vec<&str> = session.diagnostics().iter().map(|found| found.code.0).collect();
+        codes.sort_unstable();
+        assert_eq!(codes, ["E0514", "W0502"]);
     }
 }

@@ -87,7 +87,6 @@ pub(super) struct Flow {
     pub(super) rename: Option<Name>,
     pub(super) unit: Option<TimeUnit>,
     pub(super) event_time: bool,
-    pub(super) key: bool,
 }
 
 /// Reads all `#[flow(..)]` of a field.
@@ -112,7 +111,8 @@ pub(super) fn flow(reader: &mut Reader<'_>, attrs: &[syn::Attribute], known: &[&
                     }
                 }
                 "event_time" if known.contains(&"event_time") => flow.event_time = true,
-                "key" if known.contains(&"key") => flow.key = true,
+                // For those who read the struct.
+                "key" if known.contains(&"key") => {}
                 _ => {
                     problems.push(errors::flow_attribute(&word, span, known));
                     if meta.input.peek(syn::Token![=]) {

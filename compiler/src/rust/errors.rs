@@ -191,11 +191,11 @@ pub(super) fn operator_not_annotated(span: Span) -> Diagnostic {
 }
 
 /// A method or type that operators do not have.
-pub(super) fn no_such_member(name: &Name, word: &str, known: &[&str]) -> Diagnostic {
+pub(super) fn no_such_member(name: &Name, known: &[&str]) -> Diagnostic {
     let diagnostic =
         Diagnostic::error("E0809", format!("an operator has no `{}`", name.text), name.span, "not a part of `Process`");
     let list = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    match did_you_mean(word, known.iter().copied()) {
+    match did_you_mean(&name.text, known.iter().copied()) {
         Some(meant) => {
             diagnostic.with_help(format!("did you mean `{meant}`?")).with_fix(format!("write `{meant}`"), name.span, meant, false)
         }
@@ -216,16 +216,7 @@ pub(super) fn async_operator(span: Span) -> Diagnostic {
 }
 
 /// A method with other parameters.
-pub(super) fn operator_signature(span: Span, method: &str) -> Diagnostic {
-    let form = match method {
-        "process" => "fn process(&mut self, row: Self::Input, cx: &mut Context<'_, Self>) -> Result<(), Failure>",
-        "on_broadcast" => {
-            "fn on_broadcast(&mut self, row: Self::Broadcast, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure>"
-        }
-        "on_end" => "fn on_end(&mut self, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure>",
-        "on_event_timer" => "fn on_event_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure>",
-        _ => "fn on_clock_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure>",
-    };
+pub(super) fn operator_signature(span: Span, method: &str, form: &str) -> Diagnostic {
     Diagnostic::error("E0809", format!("`{method}` has other parameters"), span, "not as the engine calls it")
         .with_help(format!("write `{form}`"))
 }

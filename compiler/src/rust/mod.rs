@@ -71,12 +71,9 @@ pub struct RustTypeItem {
     pub name: Name,
     /// Modules within the file, then the name.
     pub path: Vec<String>,
-    pub doc: Option<String>,
     pub kind: TypeKind,
     /// The column with `#[flow(event_time)]`.
     pub event_time: Option<Name>,
-    /// The columns with `#[flow(key)]`.
-    pub key: Vec<Name>,
 }
 
 /// `#[operator] impl Process for FraudScore { .. }`
@@ -100,7 +97,6 @@ pub struct RustStruct {
     pub name: Name,
     /// Modules within the file, then the name.
     pub path: Vec<String>,
-    pub doc: Option<String>,
     /// Each with its type and whether it is public.
     pub fields: Vec<(Name, Written, bool)>,
     /// `struct A(i64);`

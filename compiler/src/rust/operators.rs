@@ -6,9 +6,19 @@ use super::read::{Reader, within};
 use super::written::Written;
 use super::{RustOperator, RustStruct, attributes, errors};
 
-/// Methods of `Process`, and how many arguments each takes besides `self`.
-const METHODS: &[(&str, usize)] =
-    &[("process", 2), ("on_event_timer", 2), ("on_clock_timer", 2), ("on_broadcast", 2), ("on_end", 1)];
+const PROCESS: &str = "fn process(&mut self, row: Self::Input, cx: &mut Context<'_, Self>) -> Result<(), Failure>";
+/// Methods of `Process`, how many arguments each takes with `self`, and how it is written.
+const METHODS: &[(&str, usize, &str)] = &[
+    ("process", 3, PROCESS),
+    ("on_event_timer", 3, "fn on_event_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure>"),
+    ("on_clock_timer", 3, "fn on_clock_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure>"),
+    (
+        "on_broadcast",
+        3,
+        "fn on_broadcast(&mut self, row: Self::Broadcast, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure>",
+    ),
+    ("on_end", 2, "fn on_end(&mut self, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure>"),
+];
 /// Associated types of `Process`.
 const TYPES: &[&str] = &["Input", "Output", "Side", "State", "Broadcast", "Shared"];
 
@@ -27,10 +37,9 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
     let generic = item.generics.params.first().map(|parameter| reader.place.span(parameter.span()));
     let defaults = attributes::derives(&item.attrs).iter().any(|derive| derive == "Default");
     let public = matches!(item.vis, syn::Visibility::Public(_));
-    let doc = attributes::doc(&item.attrs);
     let path = within(path, name.text.clone());
     let unit = matches!(item.fields, syn::Fields::Unit);
-    reader.file.structs.push(RustStruct { name, path, doc, fields, tuple, unit, generic, defaults, public });
+    reader.file.structs.push(RustStruct { name, path, fields, tuple, unit, generic, defaults, public });
 }
 
 /// Reads an implementation: of `Process`, or of `Default` for a struct.
@@ -64,8 +73,8 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
                     "Output" => operator.output = Some(written),
                     "Side" => operator.side = Some(written),
                     known if TYPES.contains(&known) => {}
-                    other => {
-                        let diagnostic = errors::no_such_member(&reader.place.name(&ty.ident), other, TYPES);
+                    _ => {
+                        let diagnostic = errors::no_such_member(&reader.place.name(&ty.ident), TYPES);
                         reader.report(diagnostic);
                         fits = false;
                     }
@@ -76,12 +85,12 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
         }
     }
     for (missing, what) in [
-        (operator.input.is_none(), "`type Input = ..;`, the record that it takes"),
-        (operator.output.is_none(), "`type Output = ..;`, the record that it makes"),
-        (!has_process, "`fn process(&mut self, row: Self::Input, cx: &mut Context<'_, Self>) -> Result<(), Failure>`"),
+        (operator.input.is_none(), "`type Input = ..;`, the record that it takes".to_owned()),
+        (operator.output.is_none(), "`type Output = ..;`, the record that it makes".to_owned()),
+        (!has_process, format!("`{PROCESS}`")),
     ] {
         if missing && fits {
-            let diagnostic = errors::operator_lacks(&operator.name, operator.span, what);
+            let diagnostic = errors::operator_lacks(&operator.name, operator.span, &what);
             reader.report(diagnostic);
             fits = false;
         }
@@ -94,9 +103,9 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
 
 fn method(reader: &mut Reader<'_>, sig: &syn::Signature, operator: &mut RustOperator, has_process: &mut bool) -> bool {
     let name = sig.ident.to_string();
-    let names: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
-    let Some((known, count)) = METHODS.iter().find(|(known, _)| *known == name) else {
-        let diagnostic = errors::no_such_member(&reader.place.name(&sig.ident), &name, &names);
+    let Some((known, count, form)) = METHODS.iter().find(|(known, ..)| *known == name) else {
+        let names: Vec<&str> = METHODS.iter().map(|(name, ..)| *name).collect();
+        let diagnostic = errors::no_such_member(&reader.place.name(&sig.ident), &names);
         reader.report(diagnostic);
         return false;
     };
@@ -110,8 +119,8 @@ fn method(reader: &mut Reader<'_>, sig: &syn::Signature, operator: &mut RustOper
         reader.report(diagnostic);
         return false;
     }
-    if !mutable || sig.inputs.len() != count + 1 {
-        let diagnostic = errors::operator_signature(reader.place.span(sig.span()), known);
+    if !mutable || sig.inputs.len() != *count {
+        let diagnostic = errors::operator_signature(reader.place.span(sig.span()), known, form);
         reader.report(diagnostic);
         return false;
     }

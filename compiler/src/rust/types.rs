@@ -45,7 +45,7 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
         return reader.file.broken.push(name.text);
     };
     let mut members: Vec<TypeMember> = Vec::new();
-    let (mut event_time, mut key): (Option<Name>, Vec<Name>) = (None, Vec::new());
+    let mut event_time: Option<Name> = None;
     for field in &fields.named {
         let Some(ident) = &field.ident else { continue };
         fits &= reader.is_public(&field.vis, ident, "field");
@@ -60,9 +60,6 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
                 None => event_time = Some(field_name.clone()),
             }
         }
-        if flow.key {
-            key.push(field_name.clone());
-        }
         let external = flow.rename.map(|rename| rename.text).filter(|rename| *rename != field_name.text);
         members.push(TypeMember { ty: Written::of(&field.ty, &reader.place), name: field_name, external, unit: flow.unit });
     }
@@ -70,8 +67,7 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
         return reader.file.broken.push(name.text);
     }
     let path = within(path, name.text.clone());
-    let doc = attributes::doc(&item.attrs);
-    reader.file.types.push(RustTypeItem { name, path, doc, kind: TypeKind::Record(members), event_time, key });
+    reader.file.types.push(RustTypeItem { name, path, kind: TypeKind::Record(members), event_time });
 }
 
 /// Reads an enum. One that is not annotated is only remembered.
@@ -104,9 +100,7 @@ pub(super) fn read_enum(reader: &mut Reader<'_>, item: &syn::ItemEnum, path: &[S
         return reader.file.broken.push(name.text);
     }
     let path = within(path, name.text.clone());
-    let doc = attributes::doc(&item.attrs);
-    let kind = TypeKind::Enum(values);
-    reader.file.types.push(RustTypeItem { name, path, doc, kind, event_time: None, key: Vec::new() });
+    reader.file.types.push(RustTypeItem { name, path, kind: TypeKind::Enum(values), event_time: None });
 }
 
 /// Derives that have to stand beside `Record`. False: reported.

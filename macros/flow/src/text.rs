@@ -80,3 +80,15 @@ impl Loader for Here<'_> {
         if path == self.path { Ok(self.text.as_bytes().to_vec()) } else { Disk.load(path) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::padded;
+
+    #[test]
+    fn the_text_keeps_its_lines_and_columns() {
+        let text = padded("millstream::flow! {\n    job a {}\n}", 3, 5);
+        assert_eq!(text, format!("\n\n{}\n    job a {{}}\n", " ".repeat(4 + "millstream::flow! {".len())));
+        assert_eq!(padded("flow!(job ä {})", 1, 1), "      job ä {}");
+    }
+}

@@ -27,3 +27,25 @@ macro_rules! gate {
 
 gate!($ needs_http "http");
 gate!($ needs_zones "zones");
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use millstream_runtime::{connectors, functions};
+
+    /// What generated code names and manifests turn on.
+    #[test]
+    fn every_feature_of_a_descriptor_has_its_macro_and_is_one_of_this_crate() {
+        let of_connectors = connectors::CONNECTORS.iter().filter_map(|connector| connector.feature);
+        let of_functions = functions::FUNCTIONS.iter().filter_map(|function| function.feature);
+        let features: BTreeSet<&str> = of_connectors.chain(of_functions).collect();
+        assert!(features.len() >= 2, "{features:?}");
+        let manifest = include_str!("../Cargo.toml");
+        for feature in features {
+            let gate = format!("gate!($ needs_{feature} \"{feature}\");");
+            assert!(include_str!("needs.rs").contains(&gate), "no line `{gate}`");
+            assert!(manifest.contains(&format!("\n{feature} = [")), "no feature `{feature}` in the manifest");
+        }
+    }
+}

@@ -126,6 +126,7 @@ fn rows(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
 }
 
 fn by_key(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    cx.in_flight::<Row>(0);
     let out = cx.hash(0, |row: &Row| Ok(row.number % KEYS))?;
     let source = numbers(cx.params())?;
     cx.source("rows/source/0", "rows", source, config(), out)

@@ -19,4 +19,4 @@ mod world;
 
 pub use jobs::Kind;
 pub use simulate::{Report, simulate};
-pub use world::{Faults, Plan};
+pub use world::Plan;

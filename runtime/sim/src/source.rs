@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use millstream::codegen::{JobError, JobResult, Record, Timestamp};
+use millstream::codegen::{JobError, JobResult, Record, State, Timestamp};
 use millstream::source::{
     EnumeratorContext, ReaderContext, ReaderStatus, Source, SourceContext, SourceOutput, SourceReader, Split, SplitEnumerator,
     StaticEnumerator,
@@ -18,7 +18,7 @@ use crate::world::SimWorld;
 pub(crate) const STEP: i64 = 1_000_000;
 
 /// A row.
-#[derive(Clone, Debug, PartialEq, Record)]
+#[derive(Clone, Debug, Default, PartialEq, Record, State)]
 pub(crate) struct Row {
     pub split: i64,
     pub number: i64,

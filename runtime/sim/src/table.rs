@@ -17,9 +17,11 @@ use crate::world::SimWorld;
 #[derive(Default)]
 pub(crate) struct Table {
     /// Written, by committable, and not visible.
-    staged: BTreeMap<String, Vec<String>>,
-    /// By checkpoint, then by committable.
-    visible: BTreeMap<u64, BTreeMap<String, Vec<String>>>,
+    staged: BTreeMap<String, (u64, Vec<String>)>,
+    /// How often something was staged.
+    stagings: u64,
+    /// By checkpoint, then in the order in which they were staged: within a checkpoint a commit that has to wait comes behind others.
+    visible: BTreeMap<(u64, u64), Vec<String>>,
     committed: BTreeSet<String>,
     /// What a sink must never be asked for, and was.
     pub wrongs: Vec<String>,
@@ -28,7 +30,7 @@ pub(crate) struct Table {
 impl Table {
     /// All visible rows, those of earlier checkpoints first.
     pub(crate) fn rows(&self) -> Vec<String> {
-        self.visible.values().flat_map(BTreeMap::values).flatten().cloned().collect()
+        self.visible.values().flatten().cloned().collect()
     }
 
     pub(crate) fn staged(&self) -> Vec<String> {
@@ -86,7 +88,10 @@ impl<T: Debug + Send> SinkWriter<T> for TableWriter {
         let id = format!("{checkpoint}-{}-{:04x}", self.subtask, self.world.random() & 0xffff);
         let rows = std::mem::take(&mut self.rows);
         self.world.log(&format!("stage {id}, {} rows", rows.len()));
-        self.world.table(|table| table.staged.insert(id.clone(), rows))?;
+        self.world.table(|table| {
+            table.stagings += 1;
+            table.staged.insert(id.clone(), (table.stagings, rows));
+        })?;
         Ok(vec![id.into_bytes()])
     }
 }
@@ -127,8 +132,8 @@ impl Committer for TableCommitter {
                     return true;
                 }
                 match table.staged.remove(&id) {
-                    Some(rows) => {
-                        table.visible.entry(checkpoint).or_default().insert(id.clone(), rows);
+                    Some((staging, rows)) => {
+                        table.visible.insert((checkpoint, staging), rows);
                         table.committed.insert(id.clone());
                     }
                     None => table.wrongs.push(format!("{id} of checkpoint {checkpoint} was discarded before it was committed")),
@@ -154,7 +159,7 @@ impl Committer for TableCommitter {
         self.0.log(&format!("start behind checkpoint {restored}"));
         self.0.table(|table| {
             table.staged.clear();
-            if let Some((later, _)) = table.visible.range(restored + 1..).next() {
+            if let Some(((later, _), _)) = table.visible.range((restored + 1, 0)..).next() {
                 table.wrongs.push(format!("the job goes on from checkpoint {restored}, and {later} was committed"));
             }
         })

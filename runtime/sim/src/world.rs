@@ -29,15 +29,13 @@ pub enum Plan {
     Chance(u32),
 }
 
-/// How often in a thousand each thing happens where it can.
-#[derive(Clone, Copy, Debug)]
-pub struct Faults {
-    pub crash: u64,
-    pub error: u64,
-    pub delay: u64,
-}
+/// In so many of a thousand visits to a point the process is gone, it fails, it takes long.
+const CRASHES: u64 = 15;
+const ERRORS: u64 = 15;
+const DELAYS: u64 = 40;
 
-const FAULTS: Faults = Faults { crash: 15, error: 15, delay: 40 };
+/// The longest that a point takes, in microseconds.
+const LONG: u64 = 20_000_000;
 
 /// The world of one simulation, over all of its processes.
 pub(crate) struct SimWorld {
@@ -63,6 +61,8 @@ struct State {
     table: Table,
     /// Checkpoints whose manifests were whole at some time.
     completed: BTreeSet<u64>,
+    /// Files of checkpoints with rows that were on their way.
+    overtaken: u32,
 }
 
 impl SimWorld {
@@ -79,6 +79,7 @@ impl SimWorld {
             shown: std::env::var_os("MILLSTREAM_TRACE").is_some(),
             table: Table::default(),
             completed: BTreeSet::new(),
+            overtaken: 0,
         };
         Arc::new(SimWorld { state: Mutex::new(state), crashed: Notify::new(), objects: Arc::new(InMemory::new()) })
     }
@@ -168,6 +169,15 @@ impl SimWorld {
         true
     }
 
+    /// A file of a checkpoint has rows that barriers have overtaken.
+    pub(crate) fn overtake(&self) {
+        self.state().overtaken += 1;
+    }
+
+    pub(crate) fn overtaken(&self) -> u32 {
+        self.state().overtaken
+    }
+
     pub(crate) fn complete(&self, checkpoint: u64) {
         self.state().completed.insert(checkpoint);
     }
@@ -200,7 +210,7 @@ impl World for SimWorld {
     }
 
     fn reach(&self, point: &'static str) -> Option<Fault> {
-        let (roll, long) = (self.below(1000), self.moment(20_000_000));
+        let (roll, long) = (self.below(1000), self.moment(LONG));
         let mut state = self.state();
         if state.frozen {
             return Some(Fault::Crash);
@@ -212,11 +222,10 @@ impl World for SimWorld {
             Plan::Peace => None,
             Plan::At(where_, when, fault) => (where_ == point && when == hits).then_some(fault),
             Plan::Chance(_) => {
-                let Faults { crash, error, delay } = FAULTS;
                 let fault = match roll {
-                    roll if roll < crash => Some(Fault::Crash),
-                    roll if roll < crash + error => Some(Fault::Error),
-                    roll if roll < crash + error + delay => Some(Fault::Delay(long)),
+                    roll if roll < CRASHES => Some(Fault::Crash),
+                    roll if roll < CRASHES + ERRORS => Some(Fault::Error),
+                    roll if roll < CRASHES + ERRORS + DELAYS => Some(Fault::Delay(long)),
                     _ => None,
                 };
                 fault.filter(|_| state.left > 0)
@@ -239,8 +248,7 @@ impl World for SimWorld {
         self.log(text);
     }
 
-    fn store(&self) -> Arc<dyn ObjectStore> {
-        // The engine asks on the thread of the simulation, which holds the world.
-        Arc::new(SimStore::new(crate::simulate::current()))
+    fn store(self: Arc<Self>) -> Arc<dyn ObjectStore> {
+        Arc::new(SimStore::new(self))
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::sources::Mailboxes;
 use crate::chain::AlignmentMember;
-use crate::seam::Instant;
+use crate::seam::{Instant, until};
 use crate::task::TaskMessage;
 
 /// The first time is earlier: nobody reads on before it.
@@ -44,10 +44,7 @@ impl Alignment {
 
     /// Waits until a group is due. Cancel safe.
     pub(super) async fn due(&self) {
-        match self.groups.iter().map(|group| group.next).min() {
-            Some(next) => tokio::time::sleep_until(next).await,
-            None => std::future::pending().await,
-        }
+        until(self.groups.iter().map(|group| group.next).min()).await;
     }
 
     /// Tells the readers of the groups that are due how far they may go.

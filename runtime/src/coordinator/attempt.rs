@@ -1,5 +1,6 @@
 //! One attempt at a job: all its tasks, from start or resume to the end, a stop, or the first failure.
 
+mod checkpoints;
 mod give_up;
 mod requests;
 
@@ -9,17 +10,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use super::alignment::Alignment;
 use super::checkpointing::{Identity, Pending, Purpose};
-use super::commit::{Carried, Collected, CommitQueue, Sealed, collect};
+use super::commit::{Carried, CommitQueue};
 use super::control::{CheckpointInfo, CheckpointReply, CheckpointRequest, Control, StopMode, stop_requested};
 use super::failures::Failures;
 use super::in_flight::InFlight;
 use super::layout::{deal, wire};
 use super::run::RunSettings;
-use super::savepoint::{Savepoints, store};
 use super::sources::Sources;
 use super::storage::{Checkpoint, CheckpointStore};
 use crate::chain::{BuildContext, ChainBuilder, SinkRegistry, Timing};
@@ -29,9 +29,10 @@ use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
 use crate::operator::RestoredState;
 use crate::panics::message;
 use crate::progress::Board;
-use crate::seam::{self, Instant, Point};
+use crate::seam::{self, Instant, Point, until};
 use crate::source::Throttle;
 use crate::task::{Task, TaskFailure, TaskId, TaskMessage, TaskReport};
+use checkpoints::{Writing, written};
 
 /// How an attempt ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,22 +99,6 @@ pub(super) struct Attempt<'a> {
     claimed: Option<PathBuf>,
     /// The checkpoint that ends the attempt, once it is complete.
     last: Option<Purpose>,
-}
-
-/// A checkpoint on its way to the store.
-struct Writing {
-    id: u64,
-    purpose: Purpose,
-    started: Instant,
-    deadline: Option<Instant>,
-    committables: Vec<Collected>,
-    /// Results of merges that are committed with it.
-    sealed: Vec<Sealed>,
-    requests: Vec<CheckpointRequest>,
-    /// Bytes of state.
-    size: u64,
-    /// None: there is nowhere to write to.
-    job: Option<JoinHandle<JobResult<Savepoints>>>,
 }
 
 impl<'a> Attempt<'a> {
@@ -279,7 +264,7 @@ impl<'a> Attempt<'a> {
     }
 
     async fn drive(&mut self, control: &mut Control) -> JobResult<AttemptEnd> {
-        let mut stopping = StopMode::None;
+        let (mut stopping, mut drained) = (StopMode::None, false);
         let Control { stop, stopper, requests, wanted, .. } = control;
         loop {
             self.answer();
@@ -296,6 +281,9 @@ impl<'a> Attempt<'a> {
                 }
                 // Merged at the end: another checkpoint holds the results, and commits them.
                 self.last = None;
+            }
+            if stopping == StopMode::Drain && !drained {
+                drained = self.drain();
             }
             // A request that was made before a stop belongs to the checkpoint of the stop.
             wanted.append(&mut self.again);
@@ -322,10 +310,8 @@ impl<'a> Attempt<'a> {
                 }
                 mode = stop_requested(stop, stopping) => {
                     stopping = mode;
-                    match mode {
-                        StopMode::Kill => return Ok(AttemptEnd::Killed),
-                        StopMode::Drain => self.drain(),
-                        StopMode::None | StopMode::Savepoint | StopMode::Checkpoint => {}
+                    if mode == StopMode::Kill {
+                        return Ok(AttemptEnd::Killed);
                     }
                 }
                 Some(request) = requests.recv() => wanted.push(request),
@@ -348,14 +334,16 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Ends all sources, as if they had nothing more. Unless they wait behind a last barrier already.
-    fn drain(&mut self) {
+    /// Ends all sources, as if they had nothing more. False: they wait behind a last barrier already. If its checkpoint is given up,
+    /// they are to be ended then.
+    fn drain(&self) -> bool {
         let stopped = self.pending.as_ref().is_some_and(|pending| pending.purpose == Purpose::Stop)
             || self.writing.as_ref().is_some_and(|writing| writing.purpose == Purpose::Stop);
         if stopped || self.last.is_some() {
-            return;
+            return false;
         }
         self.sources.tell_all(&self.mailboxes, &TaskMessage::Drain);
+        true
     }
 
     /// When there is something to do without being told: never a time that is past and at which nothing can be done.
@@ -368,56 +356,6 @@ impl<'a> Attempt<'a> {
         match (self.next_trigger, waits) {
             (Some(next), Some(waits)) => Some(next.max(waits)),
             (next, waits) => next.or(waits),
-        }
-    }
-
-    fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) {
-        if self.pending.is_some() || self.writing.is_some() || self.last.is_some() {
-            return;
-        }
-        let purpose = if self.ended.len() == self.task_count {
-            Purpose::End
-        } else if stopping.pauses() {
-            Purpose::Stop
-        } else if wanted.iter().any(|request| !request.at_end)
-            || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now()))
-        {
-            Purpose::Periodic
-        } else {
-            return;
-        };
-        if self.must_wait(purpose) {
-            return;
-        }
-        let id = self.next_checkpoint;
-        self.next_checkpoint += 1;
-        self.begun = true;
-        self.next_trigger = self.settings.checkpoint_interval.map(|interval| Instant::now() + interval);
-        let mut pending = Pending::new(id, purpose, self.sources.snapshot(), self.task_count);
-        pending.requests = match purpose {
-            Purpose::Periodic => wanted.extract_if(.., |request| !request.at_end).collect(),
-            Purpose::End | Purpose::Stop => std::mem::take(wanted),
-        };
-        // Without checkpoints there is one at the end, which commits what sinks hold: that has no hurry.
-        pending.deadline = self.store.is_some().then(|| Instant::now() + self.settings.checkpoints.timeout);
-        // Savepoints, and what the job stops or ends with, overtake nothing: they can be gone on from at any parallelism.
-        let aligned = purpose != Purpose::Periodic || pending.requests.iter().any(|request| request.savepoint.is_some());
-        let unaligned = self.settings.checkpoints.unaligned.filter(|_| !aligned);
-        pending.overtake_at = unaligned.map(|after| Instant::now() + after);
-        self.pending = Some(pending);
-        let pause = purpose == Purpose::Stop;
-        for mailbox in self.mailboxes.iter().flatten() {
-            let _ = mailbox.send(TaskMessage::Trigger { checkpoint: id, pause });
-        }
-    }
-
-    /// Lets the barriers of the checkpoint that is being taken overtake rows, if it has taken long enough.
-    fn overtake_if_due(&mut self) {
-        let Some(pending) = &mut self.pending else { return };
-        if pending.overtake_at.take_if(|at| *at <= Instant::now()).is_some() {
-            for mailbox in self.mailboxes.iter().flatten() {
-                let _ = mailbox.send(TaskMessage::Overtake(pending.id));
-            }
         }
     }
 
@@ -461,77 +399,12 @@ impl<'a> Attempt<'a> {
     fn name_of(&self, task: TaskId) -> String {
         format!("{} (subtask {})", self.settings.job.chains[task.chain].name, task.subtask)
     }
-
-    fn write_checkpoint(&mut self) -> JobResult<()> {
-        let Some(mut pending) = self.pending.take() else { return Ok(()) };
-        let (id, purpose, started, deadline) = (pending.id, pending.purpose, pending.started, pending.deadline);
-        let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
-        let requests = std::mem::take(&mut pending.requests);
-        let (manifest, mut entries) = pending.complete(&self.identity, &names);
-        let mut sealed = self.carried.join(&mut entries)?;
-        let committables = collect(&entries)?;
-        sealed.extend(self.queue.seal(id)?);
-        entries.extend(self.queue.entries(&sealed));
-        let size = entries.iter().map(|entry| entry.part.bytes().len() as u64).sum();
-        let retain = self.settings.retain;
-        let savepoints: Vec<String> = requests.iter().filter_map(|request| request.savepoint.clone()).collect();
-        let job = (self.store.is_some() || !savepoints.is_empty())
-            .then(|| tokio::spawn(store(self.store.clone(), manifest, entries, retain, self.claimed.clone(), savepoints)));
-        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, requests, size, job });
-        Ok(())
-    }
-
-    /// A checkpoint is stored, or cannot be. True: the job was to stop with a savepoint, which cannot be written, and goes on.
-    fn written(&mut self, result: JobResult<Savepoints>, stopper: &watch::Sender<StopMode>) -> JobResult<bool> {
-        let Some(writing) = self.writing.take() else { return Ok(false) };
-        let savepoints = match result {
-            Ok(savepoints) => savepoints,
-            Err(error) => return self.not_stored(writing, error).map(|()| false),
-        };
-        self.begun = false;
-        self.failures.succeeded();
-        self.pause(Duration::ZERO);
-        for mailbox in self.mailboxes.iter().flatten() {
-            let _ = mailbox.send(TaskMessage::Complete(writing.id));
-        }
-        self.sources.checkpoint_complete(writing.id)?;
-        let took = writing.started.elapsed();
-        if self.store.is_some() {
-            self.board.checkpoint_completed(writing.id, took, writing.size);
-        }
-        let folder = self.store.as_ref().map(|store| store.folder(writing.id));
-        let info = CheckpointInfo { id: writing.id, folder, savepoint: None, took };
-        let purpose = self.saved(writing.purpose, info, writing.requests, savepoints, stopper);
-        self.queue.complete(writing.id, writing.committables, writing.sealed, purpose)?;
-        self.queue.go_on();
-        if purpose != Purpose::Periodic {
-            self.last = Some(purpose);
-        }
-        Ok(purpose != writing.purpose)
-    }
-}
-
-async fn written(writing: &mut Option<Writing>) -> JobResult<Savepoints> {
-    match writing {
-        None => std::future::pending().await,
-        Some(Writing { job: None, .. }) => Ok(Vec::new()),
-        Some(Writing { job: Some(job), .. }) => {
-            job.await.unwrap_or_else(|error| Err(JobError::transient(format!("writing a checkpoint panicked: {error}"))))
-        }
-    }
 }
 
 /// Waits until another process has taken the checkpoint directory.
 async fn lost(store: Option<&CheckpointStore>) -> JobError {
     match store {
         Some(store) => store.lost().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
 }

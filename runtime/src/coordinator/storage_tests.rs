@@ -154,6 +154,16 @@ async fn a_read_that_fails_for_a_while_is_no_damage() {
     assert_eq!(store.latest(JOB).await.unwrap().warnings, [""; 0]);
 }
 
+#[tokio::test]
+async fn a_write_whose_answer_is_lost_is_no_failure() {
+    let (faulty, store) = two_checkpoints().await;
+    for name in ["0001.state", "manifest.json"] {
+        faulty.fail(Request::PutAnswer, &format!("000003/{name}"), ErrorKind::TimedOut, 1);
+    }
+    store.write(manifest(3), parts(3)).await.unwrap();
+    assert_eq!(newest(&store).await, Some(3));
+}
+
 /// An older checkpoint in its place would bring back what the newest has committed.
 #[tokio::test]
 async fn a_checkpoint_that_cannot_be_read_is_an_error_and_none_before_it_is_used() {

@@ -2,8 +2,9 @@
 //!
 //! Bounded in time and in number: when the newer half is full, what was not asked for since the last such moment goes.
 
-use std::collections::HashMap;
 use std::hash::Hash;
+
+use hashbrown::HashMap;
 
 /// Values by key, each for a time.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ pub use cache::Cache;
 pub use file::FileLookup;
 
 use crate::error::{JobError, JobResult};
+use crate::sink::RetryPolicy;
 use crate::value::Str;
 
 /// A table that fits into memory.
@@ -63,5 +64,5 @@ pub fn open<T>(name: &str, table: JobResult<T>) -> JobResult<T> {
 
 /// The pause before the attempt of this number (from 1), where none was asked for: 100 ms, 200 ms and so on up to 30 s.
 pub(crate) fn pause(attempt: u32) -> Duration {
-    Duration::from_millis(100u64.saturating_mul(1 << attempt.saturating_sub(1).min(20))).min(Duration::from_secs(30))
+    RetryPolicy { longest_delay: Duration::from_secs(30), ..RetryPolicy::default() }.delay(attempt)
 }

@@ -5,9 +5,10 @@
 
 use std::marker::PhantomData;
 
+use super::ttl::state_with_ttl;
 use super::{Carried, OverChanges, OverRows, Ttl};
 use crate::error::JobError;
-use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
+use crate::operator::{Collector, Failure, Operator, OperatorReport, RestoredOperator};
 use crate::record::{ChangeKind, Key};
 use crate::state::{KeyedState, Place, State};
 use crate::time::Progress;
@@ -156,10 +157,7 @@ where
 {
     type Out = E::Row<U>;
 
-    fn open(&mut self, context: &OperatorContext) {
-        self.state.open(context);
-        self.ttl.open(context);
-    }
+    state_with_ttl!(E::Row<U>);
 
     #[inline]
     fn process(&mut self, row: I::Row<T>, out: &mut impl Collector<E::Row<U>>) -> Result<(), Failure> {
@@ -171,24 +169,9 @@ where
         Ok(())
     }
 
-    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<E::Row<U>>) -> Result<(), Failure> {
-        self.ttl.advance(now, &mut self.state);
-        Ok(())
-    }
-
-    fn next_processing_time(&self) -> Option<i64> {
-        self.ttl.next()
-    }
-
     fn finish(&mut self, _out: &mut impl Collector<E::Row<U>>) -> Result<(), Failure> {
         self.state.clear();
         self.ttl.clear();
-        Ok(())
-    }
-
-    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&Progress::default(), snapshot);
-        self.ttl.snapshot(snapshot);
         Ok(())
     }
 

@@ -4,8 +4,9 @@
 //! later row is a first one again.
 
 use super::Ttl;
+use super::ttl::state_with_ttl;
 use crate::error::JobError;
-use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator};
+use crate::operator::{Collector, Failure, Operator, RestoredOperator};
 use crate::record::Key;
 use crate::state::{KeyedState, Place};
 use crate::time::{DueQueue, Progress, Watermark};
@@ -61,10 +62,7 @@ where
 {
     type Out = T;
 
-    fn open(&mut self, context: &OperatorContext) {
-        self.state.open(context);
-        self.ttl.open(context);
-    }
+    state_with_ttl!(T);
 
     #[inline]
     fn process(&mut self, row: T, out: &mut impl Collector<T>) -> Result<(), Failure> {
@@ -106,21 +104,6 @@ where
             }
         }
         Ok(Some(watermark))
-    }
-
-    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<T>) -> Result<(), Failure> {
-        self.ttl.advance(now, &mut self.state);
-        Ok(())
-    }
-
-    fn next_processing_time(&self) -> Option<i64> {
-        self.ttl.next()
-    }
-
-    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&Progress::default(), snapshot);
-        self.ttl.snapshot(snapshot);
-        Ok(())
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {

@@ -4,10 +4,11 @@
 //! before it. Rows with one key share a question. Before a snapshot the engine waits for what is on the way, so there is no state;
 //! after a restart rows are looked up anew.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use hashbrown::HashMap;
 use tokio::task::JoinSet;
 
 use super::{Joining, lookup_rows};
@@ -36,13 +37,6 @@ enum Waiting<L, R> {
     Gone,
 }
 
-/// Rows that wait for the answer of a key.
-#[derive(Debug, Default)]
-struct Asked {
-    /// The numbers of the rows.
-    rows: Vec<u64>,
-}
-
 /// Looks rows up by asking.
 #[derive(Debug)]
 pub struct LookupByKey<J: Joining, T: KeyedTable> {
@@ -55,7 +49,10 @@ pub struct LookupByKey<J: Joining, T: KeyedTable> {
     waiting: VecDeque<Waiting<J::Left, J::Right>>,
     /// The number of the first in `waiting`.
     first: u64,
-    asked: HashMap<J::Key, Asked>,
+    /// The numbers of the rows that wait for the answer of a key.
+    asked: HashMap<J::Key, Vec<u64>>,
+    /// What a row finds that can match nothing.
+    nothing: Found<J::Right>,
     /// Keys whose turn to be asked for has not come.
     queue: VecDeque<(J::Key, Vec<Str>)>,
     questions: JoinSet<(J::Key, JobResult<Vec<J::Right>>)>,
@@ -79,6 +76,7 @@ where
             waiting: VecDeque::new(),
             first: 0,
             asked: HashMap::new(),
+            nothing: Arc::from([]),
             queue: VecDeque::new(),
             questions: JoinSet::new(),
             now: i64::MIN,
@@ -98,7 +96,7 @@ where
     /// What is known without asking.
     fn known(&mut self, key: &J::Key) -> Option<Found<J::Right>> {
         if !self.joining.can_match(key) {
-            return Some(Arc::from([]));
+            return Some(self.nothing.clone());
         }
         self.cache.as_mut()?.get(key, self.now)
     }
@@ -110,11 +108,10 @@ where
     /// Gives an answer to the rows that wait for it.
     fn answered(&mut self, key: J::Key, found: Vec<J::Right>, out: &mut impl Collector<J::Out>) -> Result<(), Failure> {
         let found: Found<J::Right> = found.into();
-        let Asked { rows } = self.asked.remove(&key).unwrap_or_default();
+        let rows = self.asked.remove(&key).unwrap_or_default();
         if let Some(cache) = &mut self.cache {
             cache.put(key, self.now, found.clone());
         }
-        let mut first_failure = None;
         for number in rows {
             let index = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
             let Some(waiting) = self.waiting.get_mut(index) else { continue };
@@ -129,11 +126,11 @@ where
             {
                 match failure {
                     Failure::Row(error) => out.reject(error)?,
-                    fatal => first_failure = first_failure.or(Some(fatal)),
+                    fatal => return Err(fatal),
                 }
             }
         }
-        first_failure.map_or(Ok(()), Err)
+        Ok(())
     }
 
     /// The next thing that may come out of the front, as far as it is a watermark. None: nothing has come out.
@@ -169,10 +166,10 @@ where
         if known.is_none() {
             let number = self.first + self.waiting.len() as u64;
             match self.asked.get_mut(&key) {
-                Some(asked) => asked.rows.push(number),
+                Some(rows) => rows.push(number),
                 None => {
                     let texts = self.joining.key_texts(&row)?;
-                    self.asked.insert(key.clone(), Asked { rows: vec![number] });
+                    self.asked.insert(key.clone(), vec![number]);
                     self.queue.push_back((key, texts));
                     self.ask();
                 }

@@ -3,10 +3,10 @@
 //! No row comes in before the table has been loaded. While it is loaded again, the rows of before are looked up; a table that cannot be
 //! loaded again is tried a few times, and then the job fails. There is no state: after a restart rows meet the table as it is then.
 
-use std::collections::HashMap;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use hashbrown::HashMap;
 use tokio::task::JoinHandle;
 
 use super::{Joining, lookup_rows};
@@ -100,7 +100,7 @@ where
             }
         }
         self.failed = 0;
-        // The first load is over before the clock is known.
+        // The first load may be over before the clock is known.
         self.due = self.keep.filter(|_| self.now > i64::MIN).map(|keep| self.now.saturating_add(keep));
         Ok(())
     }
@@ -127,7 +127,8 @@ where
     }
 
     fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<J::Out>) -> Result<(), Failure> {
-        if self.now == i64::MIN {
+        // While the first load is on its way, another would only begin it anew.
+        if self.now == i64::MIN && self.rows.is_some() {
             self.due = self.keep.map(|keep| now.saturating_add(keep));
         }
         self.now = now;

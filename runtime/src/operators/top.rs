@@ -6,9 +6,10 @@
 use std::marker::PhantomData;
 
 use super::ranking::{Limit, Moved, Ranking};
+use super::ttl::state_with_ttl;
 use super::{Carried, OverChanges, OverRows, Ttl};
 use crate::error::JobError;
-use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
+use crate::operator::{Collector, Failure, Operator, OperatorReport, RestoredOperator};
 use crate::record::{Change, ChangeKind, Key};
 use crate::state::{KeyedState, Place, State};
 use crate::time::Progress;
@@ -188,10 +189,7 @@ where
 {
     type Out = Change<U>;
 
-    fn open(&mut self, context: &OperatorContext) {
-        self.state.open(context);
-        self.ttl.open(context);
-    }
+    state_with_ttl!(Change<U>);
 
     #[inline]
     fn process(&mut self, row: I::Row<T>, out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
@@ -199,24 +197,9 @@ where
         self.take(adds, row, out)
     }
 
-    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
-        self.ttl.advance(now, &mut self.state);
-        Ok(())
-    }
-
-    fn next_processing_time(&self) -> Option<i64> {
-        self.ttl.next()
-    }
-
     fn finish(&mut self, _out: &mut impl Collector<Change<U>>) -> Result<(), Failure> {
         self.state.clear();
         self.ttl.clear();
-        Ok(())
-    }
-
-    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&Progress::default(), snapshot);
-        self.ttl.snapshot(snapshot);
         Ok(())
     }
 

@@ -9,6 +9,36 @@ use crate::record::Key;
 use crate::state::{KeyedState, Place, Slot, State};
 use crate::time::{DueQueue, Progress};
 
+/// In `impl Operator` for a type with a `state` that goes after a `ttl`: how both begin, the clock, and checkpoints. `$out` goes out.
+macro_rules! state_with_ttl {
+    ($out:ty) => {
+        fn open(&mut self, context: &crate::operator::OperatorContext) {
+            self.state.open(context);
+            self.ttl.open(context);
+        }
+
+        fn on_processing_time(
+            &mut self,
+            now: i64,
+            _out: &mut impl crate::operator::Collector<$out>,
+        ) -> Result<(), crate::operator::Failure> {
+            self.ttl.advance(now, &mut self.state);
+            Ok(())
+        }
+
+        fn next_processing_time(&self) -> Option<i64> {
+            self.ttl.next()
+        }
+
+        fn snapshot(&mut self, snapshot: &mut crate::operator::OperatorSnapshot) -> Result<(), crate::error::JobError> {
+            self.state.snapshot(&crate::time::Progress::default(), snapshot);
+            self.ttl.snapshot(snapshot);
+            Ok(())
+        }
+    };
+}
+pub(super) use state_with_ttl;
+
 /// When keys were last touched, and which are to be forgotten.
 #[derive(Clone, Debug)]
 pub struct Ttl<K> {

@@ -10,12 +10,11 @@
 
 use std::marker::PhantomData;
 
+use super::ttl::state_with_ttl;
 use super::{Carried, Joining, Ttl};
 use crate::error::JobError;
 use crate::graph::{JoinKind, Side};
-use crate::operator::{
-    Collector, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator,
-};
+use crate::operator::{Collector, Either, Failure, Operator, OperatorReport, RestoredOperator};
 use crate::record::ChangeKind;
 use crate::state::{KeyedState, Place, State, StateError, StateReader, encode_to_vec, hash_bytes};
 use crate::time::{Progress, WindowBounds};
@@ -306,10 +305,7 @@ where
 {
     type Out = E::Row<J::Out>;
 
-    fn open(&mut self, context: &OperatorContext) {
-        self.state.open(context);
-        self.ttl.open(context);
-    }
+    state_with_ttl!(E::Row<J::Out>);
 
     #[inline]
     fn process(
@@ -329,24 +325,9 @@ where
         }
     }
 
-    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
-        self.ttl.advance(now, &mut self.state);
-        Ok(())
-    }
-
-    fn next_processing_time(&self) -> Option<i64> {
-        self.ttl.next()
-    }
-
     fn finish(&mut self, _out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
         self.state.clear();
         self.ttl.clear();
-        Ok(())
-    }
-
-    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&Progress::default(), snapshot);
-        self.ttl.snapshot(snapshot);
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! Where the sockets of a user's jobs are.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// Names another folder.
@@ -18,8 +18,10 @@ pub fn folder() -> io::Result<PathBuf> {
 }
 
 /// Makes the folder for this user alone. An error if it belongs to another, or others can enter it.
+#[cfg(feature = "engine")]
 pub(crate) fn make(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     check(folder)
 }
 
@@ -52,7 +54,7 @@ fn user() -> io::Result<u32> {
     user
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "engine"))]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 

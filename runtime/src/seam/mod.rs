@@ -29,6 +29,14 @@ pub(crate) fn now_micros() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
+/// Waits until then; None: for ever. Cancel safe.
+pub(crate) async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// An id that no other run has.
 pub(crate) fn run_id() -> String {
     #[cfg(feature = "sim")]

@@ -28,7 +28,7 @@ pub trait World: Send + Sync {
     fn said(&self, text: &str);
 
     /// Where checkpoints are.
-    fn store(&self) -> Arc<dyn ObjectStore>;
+    fn store(self: Arc<Self>) -> Arc<dyn ObjectStore>;
 }
 
 /// What can happen.

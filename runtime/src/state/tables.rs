@@ -370,3 +370,43 @@ pub fn read<T: State>(input: &mut StateReader<'_>) -> Result<T, JobError> {
 fn broken(error: StateError) -> JobError {
     JobError::new(format!("the checkpoint's state cannot be read: {error}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(tables: &mut KeyedTables<i64, i64>, slot: Slot, key: i64) {
+        match tables.place(slot, &key) {
+            Place::Occupied(mut place) => *place.value() += 1,
+            Place::Vacant(place) => {
+                place.insert(key, 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_snapshot_costs_a_copy_of_what_is_written_before_it_is_encoded_and_nothing_else() {
+        let mut tables = KeyedTables::new(KeyGroupRange { start: 0, end: 2 });
+        let (first, second) = (Slot { table: 0, hash: 7 }, Slot { table: 1, hash: 8 });
+        count(&mut tables, first, 10);
+        count(&mut tables, second, 20);
+        let (old, kept) = (tables.share(0).unwrap(), tables.share(1).unwrap());
+        count(&mut tables, first, 10);
+        tables.sweep(1, |_| false, |_, _| true);
+        assert_eq!((tables.get(first, &10), tables.get(second, &20)), (Some(&2), Some(&1)));
+        let mut bytes = Vec::new();
+        old.encode(&mut bytes);
+        let mut entries = Vec::new();
+        decode_entries(&mut StateReader::new(&bytes), |key: i64, value: i64| {
+            entries.push((key, value));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(entries, [(10, 1)], "as it was");
+        assert_eq!((Arc::strong_count(&old.0), Arc::strong_count(&kept.0)), (1, 2), "the other one is still shared");
+        let place = kept.0.list.as_ptr();
+        drop(kept);
+        count(&mut tables, second, 20);
+        assert_eq!(tables.tables[1].owned.list.as_ptr(), place, "it was encoded: no copy");
+    }
+}

@@ -34,3 +34,33 @@ fn lacks_hard_links(error: &Error) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::*;
+    use crate::storage::faulty::{Faulty, Request};
+
+    async fn make(store: &Faulty, bytes: &[u8], alone: bool) -> Result<(), Error> {
+        create(store, &Path::from("once"), bytes.to_vec(), alone).await
+    }
+
+    #[tokio::test]
+    async fn of_several_one_succeeds_also_when_its_answer_is_lost() {
+        let store = Faulty::default();
+        store.fail(Request::PutAnswer, "once", ErrorKind::TimedOut, 1);
+        make(&store, b"first", false).await.unwrap();
+        assert!(matches!(make(&store, b"second", true).await, Err(Error::AlreadyExists { .. })));
+    }
+
+    #[tokio::test]
+    async fn without_hard_links_it_is_made_by_one_that_is_alone() {
+        for kind in [ErrorKind::Unsupported, ErrorKind::PermissionDenied] {
+            let store = Faulty::default();
+            store.fail(Request::Put, "once", kind, 2);
+            assert!(make(&store, b"one of several", false).await.is_err());
+            make(&store, b"alone", true).await.unwrap();
+        }
+    }
+}

@@ -50,6 +50,7 @@ pub(crate) fn may_pass(error: &Error) -> bool {
                     | ErrorKind::IsADirectory
                     | ErrorKind::NotADirectory
                     | ErrorKind::InvalidFilename
+                    | ErrorKind::Unsupported
             );
         }
         cause = error.source();
@@ -97,5 +98,6 @@ mod tests {
     async fn what_stays_as_it_is_comes_back_at_once() {
         assert_eq!(attempts(1, ErrorKind::StorageFull).await, (1, false));
         assert_eq!(attempts(1, ErrorKind::PermissionDenied).await, (1, false));
+        assert_eq!(attempts(1, ErrorKind::Unsupported).await, (1, false), "such as hard links");
     }
 }

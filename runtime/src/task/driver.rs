@@ -1,24 +1,25 @@
 //! The loop of a task.
 
+mod checkpoint;
+mod events;
+
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::message::{Ack, Decline, TaskId, TaskMessage, TaskReport};
+use super::message::{TaskId, TaskMessage, TaskReport};
 use super::status::{PublishClock, StatusSnapshot, TaskStatus};
 use super::times::{Doing, waiting};
 use crate::chain::{Chain, ChainReport};
-use crate::checkpoint::StateEntry;
-use crate::coordinator::{IN_FLIGHT, entries_of, take_staged};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{Element, Gate, GateEvent, Outbox, OutboxHandle};
-use crate::operator::{RestoredState, SnapshotBuilder};
-use crate::seam::{self, Instant, Point, now_micros};
+use crate::operator::RestoredState;
+use crate::seam::{Instant, now_micros};
 use crate::source::ReaderStatus;
 use crate::time::Watermark;
+use events::{Blocked, Event};
 
 /// A subtask of a chain, ready to run.
 pub(crate) struct Task {
@@ -60,29 +61,6 @@ impl From<JobError> for TaskFailure {
 /// How long a task waits at first for barriers that are to overtake rows before it goes on with its input, and how long at most.
 const PATIENCE: Duration = Duration::from_millis(100);
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
-
-enum Event {
-    Cancelled,
-    /// None: the coordinator needs this task no more.
-    Message(Option<TaskMessage>),
-    FlushDue,
-    ClockDue,
-    PublishDue,
-    Input(GateEvent),
-    Source(JobResult<ReaderStatus>),
-    /// Operators have done something beside the rows.
-    Background(JobResult<()>),
-}
-
-/// What comes up while a task waits for its consumers.
-enum Blocked {
-    /// Everything is sent, and the chain takes more.
-    Room(JobResult<()>),
-    Cancelled,
-    Message(Option<TaskMessage>),
-    /// The barriers of this checkpoint have come, and have overtaken the rows before them.
-    Overtaken(u64),
-}
 
 /// What the loop keeps track of.
 struct Progress {
@@ -196,80 +174,6 @@ impl Task {
             self.take_checkpoint(progress.triggered, progress).await?;
         }
         Ok(())
-    }
-
-    /// Barriers that are to overtake rows come at once, unless those before are busy: for a moment nothing else is begun, since a
-    /// batch can take long.
-    async fn overtaken_soon(&mut self, progress: &mut Progress) -> Option<u64> {
-        let gate = self.gate.as_mut().filter(|gate| gate.is_overtaking() && !progress.patience.is_zero())?;
-        let started = Instant::now();
-        let overtaken = tokio::time::timeout(progress.patience, std::future::poll_fn(|cx| gate.poll_overtaken(cx))).await;
-        progress.patience = progress.patience.saturating_sub(started.elapsed());
-        if overtaken.is_err() {
-            progress.patience = Duration::ZERO;
-        }
-        overtaken.ok()
-    }
-
-    async fn blocked(&mut self) -> Blocked {
-        let (sender, chain, gate) = (&self.sender, &mut self.chain, &mut self.gate);
-        let room = async {
-            if sender.send_all().await.is_err() {
-                return Blocked::Cancelled;
-            }
-            Blocked::Room(std::future::poll_fn(|cx| chain.poll_ready(cx)).await)
-        };
-        let overtaken = std::future::poll_fn(|cx| match gate {
-            Some(gate) => gate.poll_overtaken(cx),
-            None => std::task::Poll::Pending,
-        });
-        tokio::select! {
-            biased;
-            blocked = room => blocked,
-            _ = self.cancel.wait_for(|&cancelled| cancelled) => Blocked::Cancelled,
-            message = self.messages.recv() => Blocked::Message(message),
-            checkpoint = overtaken => Blocked::Overtaken(checkpoint),
-        }
-    }
-
-    async fn next_event(&mut self, progress: &Progress) -> Event {
-        let clock_due = if progress.ended { None } else { self.chain.next_processing_time() };
-        let flush_due = if progress.ended { None } else { progress.flush_at };
-        let publish_due = progress.unpublished.then(|| progress.clock.next());
-        let reads = !progress.ended && !progress.paused && !progress.waiting_for_split;
-        let ended = progress.ended;
-        let mut gate = self.gate.as_mut();
-        let chain = &mut self.chain;
-        let mut clock_told = false;
-        let input = std::future::poll_fn(|cx| {
-            if !ended && let Poll::Ready(done) = chain.poll_background(cx) {
-                return Poll::Ready(Event::Background(done));
-            }
-            match &mut gate {
-                Some(gate) => gate.poll_next(cx).map(Event::Input),
-                None if reads => {
-                    if !std::mem::replace(&mut clock_told, true)
-                        && let Err(error) = chain.processing_time(now_micros())
-                    {
-                        return Poll::Ready(Event::Source(Err(error)));
-                    }
-                    match chain.source() {
-                        Some(source) => source.poll(cx).map(Event::Source),
-                        None => Poll::Ready(Event::Source(Err(JobError::new("a chain without input is no source")))),
-                    }
-                }
-                None => Poll::Pending,
-            }
-        });
-        tokio::select! {
-            biased;
-            _ = self.cancel.wait_for(|&cancelled| cancelled) => Event::Cancelled,
-            message = self.messages.recv() => Event::Message(message),
-            () = until(flush_due) => Event::FlushDue,
-            () = until_micros(clock_due) => Event::ClockDue,
-            event = input => event,
-            () = until(publish_due) => Event::PublishDue,
-        }
     }
 
     async fn message(&mut self, message: TaskMessage, progress: &mut Progress) -> Result<(), TaskFailure> {
@@ -413,53 +317,6 @@ impl Task {
         Ok(())
     }
 
-    async fn take_checkpoint(&mut self, checkpoint: u64, progress: &mut Progress) -> Result<(), TaskFailure> {
-        if checkpoint <= progress.taken {
-            return Ok(());
-        }
-        progress.taken = checkpoint;
-        progress.flush_at = None;
-        // The checkpoint holds only if everything before it has arrived.
-        self.settle().await?;
-        if !progress.ended {
-            self.outbox.put_all(|| Element::Barrier(checkpoint));
-        }
-        seam::reach(Point::Barrier).await?;
-        let mut snapshot = SnapshotBuilder::new(checkpoint);
-        let chain = &mut self.chain;
-        seam::in_place(|| chain.snapshot(&mut snapshot))?;
-        seam::reach(Point::Snapshot).await?;
-        if let Some(gate) = &self.gate {
-            let batches = seam::in_place(|| gate.in_flight(checkpoint))?;
-            if !batches.is_empty() {
-                let own = snapshot.operator(&self.uid);
-                for (input, schema, bytes) in batches {
-                    own.list(&format!("{IN_FLIGHT}{input}"), schema, vec![bytes]);
-                }
-            }
-        }
-        // What was sent before the last checkpoint is counted when the job has ended.
-        self.publish(progress);
-        let (id, reports, finished, watermark) = (self.id, self.reports.clone(), progress.ended, progress.watermark);
-        let previous = std::mem::replace(&mut progress.part, checkpoint);
-        let before = progress.encoding.take();
-        progress.encoding = Some(tokio::spawn(async move {
-            // Parts leave in the order of their checkpoints: what sinks have staged for one that was given up belongs to the next.
-            if let Some(before) = before {
-                let _ = before.await;
-            }
-            let encoded = encode(snapshot, id.subtask).await;
-            // Messages inside of a process may be late; they are never lost.
-            let _ = seam::reach(Point::Acknowledge).await;
-            let report = match encoded {
-                Ok(entries) => TaskReport::Ack(Ack { checkpoint, previous, finished, watermark, entries }),
-                Err((reason, staged)) => TaskReport::Decline(Decline { checkpoint, previous, reason, staged }),
-            };
-            let _ = reports.send((id, report));
-        }));
-        Ok(())
-    }
-
     /// Waits until sinks that send in the background have sent, and lookups have their answers.
     async fn settle(&mut self) -> Result<(), TaskFailure> {
         self.chain.flush()?;
@@ -493,40 +350,3 @@ impl Task {
         let _ = self.reports.send((self.id, report));
     }
 }
-
-/// Encodes what was taken, on another thread. If that panics: why, and what sinks have staged, which needs no encoding.
-async fn encode(snapshot: SnapshotBuilder, subtask: u32) -> Result<Vec<StateEntry>, (String, Vec<StateEntry>)> {
-    let mut operators = snapshot.into_operators();
-    let staged = take_staged(&mut operators, subtask);
-    if let Err(error) = seam::reach(Point::Encode).await {
-        return Err((error.to_string(), staged));
-    }
-    match seam::blocking(move || entries_of(operators, subtask)).await {
-        Ok(mut entries) => {
-            entries.extend(staged);
-            Ok(entries)
-        }
-        Err(reason) => Err((format!("encoding its state panicked: {reason}"), staged)),
-    }
-}
-
-async fn until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Sleeps until the clock has come to a time, or for a second: the clock may jump ahead while the task sleeps.
-async fn until_micros(at: Option<i64>) {
-    match at {
-        Some(at) => {
-            let wait = u64::try_from(at.saturating_sub(now_micros())).unwrap_or(0).min(CLOCK_CHECKED);
-            tokio::time::sleep(Duration::from_micros(wait)).await;
-        }
-        None => std::future::pending().await,
-    }
-}
-
-/// How long a task goes without a look at the clock while somebody waits for it. Microseconds.
-const CLOCK_CHECKED: u64 = 1_000_000;

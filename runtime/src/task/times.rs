@@ -96,6 +96,7 @@ mod tests {
 
     #[tokio::test]
     async fn time_is_told_apart() {
+        let started = Instant::now();
         let times = TaskTimes::default();
         times.enter(Doing::Busy);
         std::thread::sleep(Duration::from_millis(20));
@@ -104,8 +105,9 @@ mod tests {
         times.enter(Doing::Idle);
         std::thread::sleep(Duration::from_millis(10));
         let spent = times.read();
-        assert!((20_000..35_000).contains(&spent.busy), "{spent:?}");
-        assert!((40_000..60_000).contains(&spent.backpressured), "{spent:?}");
-        assert!((10_000..25_000).contains(&spent.idle), "{spent:?}");
+        assert!(spent.busy >= 20_000 && spent.backpressured >= 40_000 && spent.idle >= 10_000, "{spent:?}");
+        // Nothing counts twice, however long the machine takes.
+        let whole = started.elapsed();
+        assert!(Duration::from_micros(spent.busy + spent.idle + spent.backpressured) <= whole, "{spent:?} of {whole:?}");
     }
 }

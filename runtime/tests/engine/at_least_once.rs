@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use millstream::{CheckpointConfig, CheckpointMode, Job, JobEnd, JobHandle, RunOptions};
 
-use super::job::{Setup, expected, job, output};
+use super::job::{Setup, expected, job, kill_after, output, wait_for};
 
 /// Bids by auction and minute.
 fn counts(lines: &[String]) -> BTreeMap<String, i64> {
@@ -30,21 +30,25 @@ fn killed_and_gone_on_with_every_row_counts() {
         RunOptions::new()
             .param("input", setup.path("bids-*.jsonl"))
             .param("output", setup.path("out"))
+            .param("rate", "40000")
             .param("slow", "40")
             .checkpoints(setup.path("checkpoints"))
             .parallelism(2)
     };
-    let mut resumed = 0;
-    for time in [250, 350, 450, 300] {
-        let mut handle = JobHandle::start(at_least_once(), options()).unwrap();
-        if handle.wait_for(Duration::from_millis(time)).is_none() {
-            assert_eq!(handle.kill(), Ok(JobEnd::Killed));
-            resumed += usize::from(std::fs::read_dir(setup.path("checkpoints")).unwrap().count() > 1);
+    let start = || JobHandle::start(at_least_once(), options()).unwrap();
+    let (mut resumed, mut finished) = (0, false);
+    for time in [50, 150, 100, 50] {
+        let handle = start();
+        let completed = || handle.metrics().sum("millstream_job_numberOfCompletedCheckpoints", &[]).unwrap_or(0.0);
+        wait_for("a checkpoint", || completed() > 0.0 || handle.state().is_over());
+        finished = !kill_after(handle, Duration::from_millis(time));
+        if finished {
+            break;
         }
+        resumed += 1;
     }
     assert!(resumed > 0, "it was never killed behind a checkpoint");
-    let mut handle = JobHandle::start(at_least_once(), options()).unwrap();
-    assert_eq!(handle.wait_for(Duration::from_secs(60)), Some(Ok(JobEnd::Finished)));
+    assert!(finished || start().wait_for(Duration::from_secs(60)) == Some(Ok(JobEnd::Finished)));
     let (found, expected) = (output(&setup.out()), expected(0..setup.bids));
     let (counted, all) = (counts(&found), counts(&expected));
     assert_eq!(found.len(), expected.len(), "a window is missing, or there twice");

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use millstream::codegen::*;
 use millstream::connectors::file::{FileSink, FileSource};
 use millstream::formats::JsonFormat;
 use millstream::operators::{Aggregation, Filter, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
-use millstream::{ChainSpec, ExchangeKind, InputSpec, Job, Restart};
+use millstream::{ChainSpec, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, Restart};
 
 #[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Bid {
@@ -151,7 +152,7 @@ impl Aggregation for Counts {
 
     fn add(&self, acc: &mut Sums, row: &Bid) -> Result<(), EvalError> {
         if self.slow > 0 {
-            std::thread::sleep(std::time::Duration::from_micros(self.slow));
+            std::thread::sleep(Duration::from_micros(self.slow));
         }
         acc.bids += 1;
         acc.total += row.price;
@@ -229,6 +230,22 @@ pub fn visible(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> = entries.filter(|path| !path.file_name().unwrap().to_string_lossy().starts_with('.')).collect();
     paths.sort();
     paths
+}
+
+/// Waits until something is there; a test that waits in vain fails.
+pub fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_there() {
+        assert!(Instant::now() < deadline, "{what} has not come");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Kills the job after `time`. False: it had ended by then, and well.
+pub fn kill_after(mut handle: JobHandle, time: Duration) -> bool {
+    let end = handle.wait_for(time).unwrap_or_else(|| handle.kill());
+    assert!(matches!(end, Ok(JobEnd::Killed | JobEnd::Finished)), "{end:?}");
+    end == Ok(JobEnd::Killed)
 }
 
 /// Names of hidden things that a run has left in a folder.

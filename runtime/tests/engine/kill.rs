@@ -1,11 +1,11 @@
 //! SIGKILL at any moment: a later start goes on by itself, and the committed output is that of an undisturbed run.
 
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::job::{Setup, expected, output, run, visible};
 
-pub const ARGS: &str = "MILLSTREAM_TEST_ARGS";
+const ARGS: &str = "MILLSTREAM_TEST_ARGS";
 
 /// Not a test by itself: the process that the tests below start and kill.
 #[test]
@@ -15,18 +15,19 @@ fn child() {
     }
 }
 
-pub fn start(args: &[String]) -> std::process::Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "kill::child", "--nocapture"])
-        .env(ARGS, args.join("\n"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+/// A process that runs the job with these arguments.
+pub fn command(args: &[String]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "kill::child", "--nocapture"]).env(ARGS, args.join("\n")).stdout(Stdio::null());
+    command
+}
+
+pub fn start(args: &[String]) -> Child {
+    command(args).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Kills the child after `time`, unless it has ended by then.
-fn kill_after(mut child: std::process::Child, time: Duration) -> Option<ExitStatus> {
+fn kill_after(mut child: Child, time: Duration) -> Option<ExitStatus> {
     let deadline = Instant::now() + time;
     while Instant::now() < deadline {
         if let Some(status) = child.try_wait().unwrap() {

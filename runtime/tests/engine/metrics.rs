@@ -2,11 +2,11 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use millstream::{JobEnd, JobHandle, RunOptions};
 
-use super::job::{Setup, job, run};
+use super::job::{Setup, job, run, wait_for};
 
 fn options(setup: &Setup) -> RunOptions {
     RunOptions::new()
@@ -28,14 +28,6 @@ fn scrape(address: SocketAddr) -> String {
 fn sum(text: &str, name: &str, label: &str) -> Option<f64> {
     let samples = text.lines().filter(|line| line.starts_with(&format!("{name}{{")) && line.contains(label));
     samples.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).reduce(|sum, value| sum + value)
-}
-
-fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_there() {
-        assert!(Instant::now() < deadline, "{what} has not come");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! What a job says when it fails and starts again: which task, what, where; that it is the same record; and no raw noise.
 
-use std::process::{Command, Stdio};
-
 use super::job::Setup;
-use super::kill::ARGS;
+use super::kill::command;
 
 #[test]
 fn a_panic_is_told_with_its_task_and_place_and_as_the_same_record() {
@@ -14,13 +12,7 @@ fn a_panic_is_told_with_its_task_and_place_and_as_the_same_record() {
         .unwrap();
     let checkpoints = setup.path("checkpoints");
     let args = ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "1h", "--poison", &poison, "--parallelism", "1"];
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "kill::child", "--nocapture"])
-        .env(ARGS, setup.args(&args).join("\n"))
-        .env_remove("RUST_BACKTRACE")
-        .stdout(Stdio::null())
-        .output()
-        .unwrap();
+    let output = command(&setup.args(&args)).env_remove("RUST_BACKTRACE").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("counts: attempt 1 failed: bids (subtask 0) panicked: poisoned ("), "{said}");

@@ -14,7 +14,7 @@ fn fresh_and_from_exclude_each_other() {
     assert!(Path::new(&named).exists());
 }
 
-/// A panic in an operator, cured after the first failure: the job restarts by itself.
+/// A panic in an operator, cured when the job has given up: the next start goes on.
 #[test]
 fn a_panic_restarts_the_job_and_nothing_is_lost_or_repeated() {
     let setup = Setup::new(30_000, 4);

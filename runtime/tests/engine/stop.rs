@@ -1,23 +1,15 @@
 //! Stopping: SIGTERM takes a last checkpoint, and another start goes on from it, at any parallelism.
 
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
-use super::job::{Setup, expected, output};
-use super::kill::start;
+use super::job::{Setup, expected, output, wait_for};
+use super::kill::{command, start};
 
-fn terminate(child: &Child) {
-    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
-}
-
-/// Waits until something is there; a test that waits in vain fails.
-fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_there() {
-        assert!(Instant::now() < deadline, "{what} has not come");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 /// C08: stopping emits nothing of open windows; the continuation completes them. At another parallelism each time.
@@ -32,7 +24,7 @@ fn stopped_and_gone_on_with_at_other_parallelisms() {
         let mut child = start(&setup.args(&more));
         // Rows are being written: the job is running.
         wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
-        terminate(&child);
+        signal(&child, "-TERM");
         let status = child.wait().unwrap();
         assert!(status.success(), "{status}");
         let committed = output(&setup.out());
@@ -57,7 +49,7 @@ fn a_damaged_checkpoint_stops_the_start_until_fresh_is_asked_for() {
     let more = ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "1h", "--rate", "20000"];
     let mut child = start(&setup.args(&more));
     wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
-    terminate(&child);
+    signal(&child, "-TERM");
     assert!(child.wait().unwrap().success());
     let folder = std::fs::read_dir(&checkpoints).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
     let manifest = folder.join("manifest.json");
@@ -95,8 +87,48 @@ fn stopped_without_checkpoints() {
     let setup = Setup::new(60_000, 1);
     let mut child = start(&setup.args(&["--rate", "20000"]));
     wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
-    terminate(&child);
+    signal(&child, "-TERM");
     assert!(child.wait().unwrap().success());
     let (found, all) = (output(&setup.out()), expected(0..setup.bids));
     assert!(found.len() < all.len() && found.iter().all(|line| all.binary_search(line).is_ok()));
+}
+
+/// The lease of a process on another machine, which nobody has heard of yet.
+const ELSEWHERE: &str = r#"{"holder":{"host":"elsewhere","boot":"another","namespace":"","process":1,"began":0,"since":0},
+    "beat":1,"released":false,"fences":[],"given_up":[]}"#;
+
+/// A process that waits for a sign of life of that one, for seconds: it listens for signals and heeds no stop. With what it says.
+fn starting(setup: &Setup) -> (Child, impl Iterator<Item = String>) {
+    let checkpoints = setup.path("checkpoints");
+    std::fs::create_dir(&checkpoints).unwrap();
+    std::fs::write(setup.path("checkpoints/.lease-000001"), ELSEWHERE).unwrap();
+    let mut child = command(&setup.args(&["--checkpoint-dir", &checkpoints])).stderr(Stdio::piped()).spawn().unwrap();
+    let said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    wait_for("the lock", || Path::new(&setup.path("checkpoints/.lock")).exists());
+    (child, said)
+}
+
+/// The first signal asks, the second one does not: its code is that of a process that dies of it.
+#[test]
+fn a_second_signal_ends_the_process_at_once() {
+    for (second, code) in [("-INT", 130), ("-TERM", 143)] {
+        let setup = Setup::new(10, 1);
+        let (mut child, mut said) = starting(&setup);
+        signal(&child, "-TERM");
+        assert!(said.any(|line| line.contains("once more to stop at once")), "{:?}", child.wait());
+        signal(&child, second);
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+    }
+}
+
+/// What hangs before anything is read is given up after a while, although there is no checkpoint to take.
+#[test]
+fn stopped_while_it_starts() {
+    let setup = Setup::new(10, 1);
+    let (mut child, _said) = starting(&setup);
+    signal(&child, "-TERM");
+    let status = child.wait().unwrap();
+    assert!(status.success(), "{status}");
+    assert!(!Path::new(&setup.path("checkpoints/.lease-000002")).exists(), "it has run");
+    assert_eq!(output(&setup.out()), [""; 0]);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use millstream::{CheckpointConfig, Job, JobEnd, JobHandle, JobState, Restart, RunOptions};
 
-use super::job::{Setup, expected, job, output};
+use super::job::{Setup, expected, job, kill_after, output};
 
 /// Barriers overtake rows after so many microseconds; None: never.
 fn counts(interval_micros: i64, unaligned_micros: Option<i64>) -> Job {
@@ -92,14 +92,12 @@ fn killed_among_checkpoints_that_overtake_rows() {
         let setup = Setup::new(12_000, 3);
         let (mut stored, mut finished) = (0, false);
         for time in [200, 450, 350, 500, 300] {
-            let mut handle = JobHandle::start(counts(10_000, Some(unaligned)), options(&setup, 100, 2)).unwrap();
-            finished = handle.wait_for(Duration::from_millis(time)).is_some();
+            let handle = JobHandle::start(counts(10_000, Some(unaligned)), options(&setup, 100, 2)).unwrap();
+            finished = !kill_after(handle, Duration::from_millis(time));
             if finished {
                 break;
-            } else {
-                assert_eq!(handle.kill(), Ok(JobEnd::Killed));
-                stored += usize::from(holds_rows(&setup));
             }
+            stored += usize::from(holds_rows(&setup));
         }
         assert!(stored > 0, "no checkpoint has overtaken a row");
         assert!(finished || finish(&setup, 2) == Ok(JobEnd::Finished));

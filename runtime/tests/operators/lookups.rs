@@ -280,6 +280,7 @@ fn a_table_that_never_answers_fails_the_job_after_its_retries() {
 /// A table that is another each time, and may be broken.
 #[derive(Clone, Default)]
 struct Changing {
+    tries: Arc<AtomicU32>,
     loads: Arc<AtomicU32>,
     broken: Arc<AtomicBool>,
 }
@@ -289,6 +290,7 @@ impl WholeTable for Changing {
     type Version = u32;
 
     fn load(&self, known: Option<&u32>) -> JobResult<Option<(u32, Vec<Row>)>> {
+        self.tries.fetch_add(1, Ordering::SeqCst);
         if self.broken.load(Ordering::SeqCst) {
             return Err(JobError::new("broken"));
         }
@@ -323,6 +325,44 @@ fn a_table_in_memory_is_there_before_the_first_row_and_is_loaded_again_in_time()
         feed(&mut stage, &[Event::EndOfBatch, Event::Row(row(1, 0, 1))]).await.unwrap();
         assert_eq!(took(), [Came::Row((1, Some(1)))]);
     });
+}
+
+#[test]
+fn a_first_load_that_takes_long_is_not_begun_again() {
+    let table = Changing::default();
+    let (mut stage, _) = chain(LookupInMemory::new(JoinKind::Left, "table", Ids(JoinKind::Left), table.clone(), Some(100)));
+    run(async {
+        Stage::<Row>::processing_time(&mut stage, 1000).unwrap();
+        assert_eq!(stage.next_processing_time(), None);
+        Stage::<Row>::processing_time(&mut stage, 2000).unwrap();
+        feed(&mut stage, &[Event::Row(row(1, 0, 1))]).await.unwrap();
+        assert_eq!(stage.next_processing_time(), Some(2100));
+    });
+    assert_eq!(table.tries.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_table_that_cannot_be_loaded_again_is_tried_five_times_before_the_job_fails() {
+    let table = Changing::default();
+    let (mut stage, _) = chain(LookupInMemory::new(JoinKind::Left, "rates", Ids(JoinKind::Left), table.clone(), Some(100)));
+    // On a clock that goes on when everything waits for it, the pauses take no time.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let error = runtime.block_on(async {
+        feed(&mut stage, &[Event::Clock(1000), Event::Row(row(1, 0, 1))]).await.unwrap();
+        table.broken.store(true, Ordering::SeqCst);
+        feed(&mut stage, &[Event::Clock(1100)]).await.unwrap();
+        poll_fn(|cx| match Stage::<Row>::poll_background(&mut stage, cx) {
+            Poll::Ready(Err(error)) => Poll::Ready(error),
+            Poll::Ready(Ok(())) => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    });
+    assert_eq!(error.message(), "lookup rates: broken");
+    assert_eq!(table.tries.load(Ordering::SeqCst), 7, "the first load, the one that was due, and five more tries");
 }
 
 #[test]

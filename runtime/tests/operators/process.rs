@@ -1,6 +1,7 @@
 //! Processes against an obvious reference: state of all kinds, timers of both times, what is forgotten, side outputs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
 
 use millstream_runtime::aggregates::Accumulator;
 use millstream_runtime::codegen::{ListState, MapState, Reduce, ReducingState, State, ValueState};
@@ -395,6 +396,25 @@ fn what_is_over_frees_its_memory() {
     }
 }
 
+/// Rows by their key, for a process that emits numbers; four is none.
+struct Numbers<P>(PhantomData<fn() -> P>);
+
+impl<P: Process<Input = Row, Output = i64>> Processing for Numbers<P> {
+    type Process = P;
+    type In = Row;
+    type Out = i64;
+    type Key = i64;
+    fn key(&self, row: &Row) -> Result<i64, EvalError> {
+        Ok(row.key)
+    }
+    fn input(&self, row: Row) -> Result<Row, EvalError> {
+        Ok(row)
+    }
+    fn output(&self, row: i64) -> Result<i64, EvalError> {
+        if row == 4 { Err(EvalError::new("four")) } else { Ok(row) }
+    }
+}
+
 /// A row that fails leaves nothing in the outputs, and what comes out at the side is a stage of its own.
 #[test]
 fn side_outputs_and_failed_rows() {
@@ -416,25 +436,10 @@ fn side_outputs_and_failed_rows() {
             Ok(())
         }
     }
-    struct Spec;
-    impl Processing for Spec {
-        type Process = Odd;
-        type In = Row;
-        type Out = i64;
-        type Key = i64;
-        fn key(&self, row: &Row) -> Result<i64, EvalError> {
-            Ok(row.key)
-        }
-        fn input(&self, row: Row) -> Result<Row, EvalError> {
-            Ok(row)
-        }
-        fn output(&self, row: i64) -> Result<i64, EvalError> {
-            if row == 4 { Err(EvalError::new("four")) } else { Ok(row) }
-        }
-    }
     let side = Seen::default();
-    let mut job =
-        Job::with_policy(1, millstream_runtime::ErrorPolicy::Skip, || KeyedProcess::new(Odd, Spec).with_side(side.clone()));
+    let mut job = Job::with_policy(1, millstream_runtime::ErrorPolicy::Skip, || {
+        KeyedProcess::new(Odd, Numbers::<Odd>(PhantomData)).with_side(side.clone())
+    });
     job.feed(&(1..6).map(|id| Event::Row(row(9, 0, id))).collect::<Vec<_>>());
     job.feed(&[Event::Watermark(8)]);
     job.finish();
@@ -464,23 +469,7 @@ fn timers_without_end_are_an_error() {
             Ok(())
         }
     }
-    struct Spec;
-    impl Processing for Spec {
-        type Process = Ever;
-        type In = Row;
-        type Out = i64;
-        type Key = i64;
-        fn key(&self, row: &Row) -> Result<i64, EvalError> {
-            Ok(row.key)
-        }
-        fn input(&self, row: Row) -> Result<Row, EvalError> {
-            Ok(row)
-        }
-        fn output(&self, row: i64) -> Result<i64, EvalError> {
-            Ok(row)
-        }
-    }
-    let mut stage = Chained::new(OperatorContext::single("op"), KeyedProcess::new(Ever, Spec), Discard);
+    let mut stage = Chained::new(OperatorContext::single("op"), KeyedProcess::new(Ever, Numbers::<Ever>(PhantomData)), Discard);
     stage.push(row(1, 5, 1)).unwrap();
     stage.watermark(millstream_runtime::time::Watermark(50)).unwrap();
     let error = stage.watermark(millstream_runtime::time::Watermark::MAX).unwrap_err();

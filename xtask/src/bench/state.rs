@@ -176,14 +176,18 @@ fn push(stage: &mut Operator, rows: Vec<u64>) -> Result<Duration, String> {
 fn large_state(megabytes: u64, snapshots: usize) -> Result<(), String> {
     let fail = |error: JobError| error.to_string();
     let before = resident();
+    if before == 0 {
+        return Err("how large the state is, /proc/self/statm says, and here it does not".to_owned());
+    }
+    let grown = || resident().saturating_sub(before);
     let mut stage = operator();
     Stage::<u64>::processing_time(&mut stage, 1).map_err(fail)?;
     let mut keys = 0;
-    while resident() - before < megabytes * 1_000_000 {
+    while grown() < megabytes * 1_000_000 {
         push(&mut stage, (keys..keys + 100_000).collect())?;
         keys += 100_000;
     }
-    println!("times are processor time\n{} MB of keyed state in memory, {keys} keys", (resident() - before) / 1_000_000);
+    println!("times are processor time\n{} MB of keyed state in memory, {keys} keys", grown() / 1_000_000);
     let mut random = Keys { state: 7, count: keys };
     let mut quiet: Vec<Duration> = Vec::new();
     for _ in 0..2000 {

@@ -28,23 +28,25 @@ pub struct Args {
 
 /// Runs the command: the savepoint's folder on standard output.
 pub fn run(args: &Args, console: &Console) -> ExitCode {
-    let to = match args.to.as_deref().map(absolute).transpose() {
-        Ok(to) => to,
-        Err(reason) => return console.fail(reason),
-    };
-    let mut job = match running::find(&args.job, console) {
-        Ok(job) => job,
-        Err(reason) => return console.fail(reason),
-    };
-    match job.connection.ask(&Request::Savepoint(to), None) {
-        Ok(Some(Answer::Checkpoint { savepoint: Some(folder), .. })) => {
+    match take(args, console) {
+        Ok(folder) => {
             console.print(format_args!("{folder}\n"));
             ExitCode::SUCCESS
         }
-        Ok(Some(Answer::Refused(reason))) => console.fail(reason),
-        Ok(Some(_)) => console.fail("the job was built by another version: its answer is not understood"),
-        Ok(None) => console.fail(format_args!("`{}` ended before the savepoint was complete", args.job)),
-        Err(error) => console.fail(format_args!("cannot speak to `{}`: {error}", args.job)),
+        Err(reason) => console.fail(reason),
+    }
+}
+
+/// Gives the savepoint's folder.
+fn take(args: &Args, console: &Console) -> Result<String, String> {
+    let to = args.to.as_deref().map(absolute).transpose()?;
+    let mut job = running::find(&args.job, console)?;
+    match job.connection.ask(&Request::Savepoint(to), None) {
+        Ok(Some(Answer::Checkpoint { savepoint: Some(folder), .. })) => Ok(folder),
+        Ok(Some(Answer::Refused(reason))) => Err(reason),
+        Ok(Some(_)) => Err("the job was built by another version: its answer is not understood".to_owned()),
+        Ok(None) => Err(format!("`{}` ended before the savepoint was complete", args.job)),
+        Err(error) => Err(format!("cannot speak to `{}`: {error}", args.job)),
     }
 }
 

@@ -301,13 +301,15 @@ mod tests {
         let entries = [
             entry("keys", of_key, 0, Part::Group(3, bytes)),
             entry("shared.sent", "string", 1, Part::Item(vec![1, b'x'])),
+            entry("shared.owned", "int64", 1, Part::Union(vec![4])),
             entry("shared.rules", "map<int64,bool>", 0, Part::Copy(vec![1, 14, 1])),
             entry("shared.rules", "map<int64,bool>", 1, Part::Copy(vec![1, 14, 1])),
         ];
         let entries: Vec<&StateEntry> = entries.iter().collect();
         let of_aa = "scores/process/0  keys\n  \"AA\" -> process { state: { count: 3, last: 5 until 1970-01-01T00:00:01Z }, \
                      touched: 1970-01-01T00:00:00Z, event_timers: [1970-01-01T00:00:02Z], clock_timers: [] }\n";
-        let rest = "scores/process/0  shared.sent\n  subtask 1: \"x\"\nscores/process/0  shared.rules\n  7 -> true\n";
+        let rest = "scores/process/0  shared.sent\n  subtask 1: \"x\"\nscores/process/0  shared.owned\n  subtask 1: 2\n\
+                    scores/process/0  shared.rules\n  7 -> true\n";
         assert_eq!(values(&entries, None, 100).unwrap(), format!("{of_aa}{rest}"));
         let of_key = values(&entries, Some("AA"), 100).unwrap();
         assert!(of_key.starts_with(of_aa) && !of_key.contains("subtask 1"), "{of_key}");

@@ -42,14 +42,15 @@ pub struct Args {
 
 /// Runs the command. When it returns well, the job's process has ended.
 pub fn run(args: &Args, console: &Console) -> ExitCode {
-    let to = match args.to.as_deref().map(absolute).transpose() {
-        Ok(to) => to,
-        Err(reason) => return console.fail(reason),
-    };
-    let mut job = match running::find(&args.job, console) {
-        Ok(job) => job,
-        Err(reason) => return console.fail(reason),
-    };
+    match stop(args, console) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => console.fail(reason),
+    }
+}
+
+fn stop(args: &Args, console: &Console) -> Result<(), String> {
+    let to = args.to.as_deref().map(absolute).transpose()?;
+    let mut job = running::find(&args.job, console)?;
     let how = match (args.kill, args.drain) {
         (true, _) => Stop::Kill,
         (false, true) => Stop::Drain,
@@ -60,7 +61,7 @@ pub fn run(args: &Args, console: &Console) -> ExitCode {
         && let Some(JobInfo { facts, .. }) = &job.info
         && facts.checkpoints.is_none()
     {
-        return console.fail(format_args!(
+        return Err(format!(
             "`{}` stores no checkpoints, so it could not go on from where it stops\n  --to DIR stops it with a savepoint, --drain lets it \
              write what it holds, --kill ends it",
             facts.job
@@ -73,15 +74,13 @@ pub fn run(args: &Args, console: &Console) -> ExitCode {
             if let Some(folder) = savepoint {
                 console.print(format_args!("{folder}\n"));
             }
-            ExitCode::SUCCESS
+            Ok(())
         }
         // Whatever it was about to say: it is gone, and that was asked for.
-        Ok(None) if how == Stop::Kill => ExitCode::SUCCESS,
-        Ok(Some(Answer::Refused(reason))) => console.fail(reason),
-        Ok(Some(_)) => console.fail("the job was built by another version: its answer is not understood"),
-        Ok(None) => {
-            console.fail(format_args!("the process of `{}` ended before it said how; its own messages say why", args.job))
-        }
-        Err(error) => console.fail(format_args!("cannot speak to `{}`: {error}", args.job)),
+        Ok(None) if how == Stop::Kill => Ok(()),
+        Ok(Some(Answer::Refused(reason))) => Err(reason),
+        Ok(Some(_)) => Err("the job was built by another version: its answer is not understood".to_owned()),
+        Ok(None) => Err(format!("the process of `{}` ended before it said how; its own messages say why", args.job)),
+        Err(error) => Err(format!("cannot speak to `{}`: {error}", args.job)),
     }
 }

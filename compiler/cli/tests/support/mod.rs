@@ -4,7 +4,8 @@
 pub mod compare;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
 
 /// The folder of the project.
 pub fn root() -> PathBuf {
@@ -55,6 +56,21 @@ pub fn assert_success(output: &Output, what: &str) {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// Waits until something is so; a test that waits in vain fails.
+pub fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited a minute in vain for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Sends a signal, such as `TERM`.
+pub fn signal(process: &Child, name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(process.id().to_string()).status().expect("kill is there");
+    assert!(sent.success(), "no signal {name}");
 }
 
 /// A small generator of pseudo-random numbers (xorshift), so that a failing run can be repeated by its seed.

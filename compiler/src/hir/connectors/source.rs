@@ -20,17 +20,22 @@ use crate::hir::stages;
 use crate::source::Span;
 use crate::syntax::ast::{self, OnError, TypeKind};
 
-/// Lowers a source to its node; what it gives is known even where its connector is wrong.
-pub fn lower<'a>(lowering: &mut Lowering<'a>, source: &'a ast::Source, attributes: Attributes, span: Span) -> Flow {
-    let cx = &mut lowering.cx;
-    let schema = match cx.ty(&source.ty) {
+/// The columns of rows of this type; None: it is no record, which has been reported.
+pub fn record<'a>(cx: &mut Context<'a>, ty: &'a ast::Type) -> Option<Schema> {
+    match cx.ty(ty) {
         Ty::Record(schema) => Some(schema),
         Ty::Error => None,
         other => {
-            cx.report(connectors::source_needs_record(source.ty.span, &other));
+            cx.report(connectors::source_needs_record(ty.span, &other));
             None
         }
-    };
+    }
+}
+
+/// Lowers a source to its node; what it gives is known even where its connector is wrong.
+pub fn lower<'a>(lowering: &mut Lowering<'a>, source: &'a ast::Source, attributes: Attributes, span: Span) -> Flow {
+    let cx = &mut lowering.cx;
+    let schema = record(cx, &source.ty);
     let mut flow = Flow {
         port: Port::Main,
         not_null: BTreeSet::new(),

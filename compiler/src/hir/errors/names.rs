@@ -167,11 +167,14 @@ pub fn unused_param(name: &Name) -> Diagnostic {
         .with_help("take it away, or use it")
 }
 
-/// A stream that goes nowhere.
+/// A source, a stream or a lookup that goes nowhere.
 pub fn unused_stream(what: &str, name: &Name) -> Diagnostic {
     let title = format!("the {what} `{}` reaches no sink", name.text);
-    Diagnostic::warning("W0202", title, name.span, "it is checked, but never runs")
-        .with_help(format!("write `sink {} into stdout`, or take it away", name.text))
+    let help = match what {
+        "lookup" => format!("look rows up in it, `| join {} on ..`, or take it away", name.text),
+        _ => format!("write `sink {} into stdout`, or take it away", name.text),
+    };
+    Diagnostic::warning("W0202", title, name.span, "it is checked, but never runs").with_help(help)
 }
 
 /// A param whose flag every job has.

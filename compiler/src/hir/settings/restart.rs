@@ -87,20 +87,19 @@ impl<'a> Given<'_, 'a> {
     }
 
     fn time(&mut self, at: usize, default: i64) -> i64 {
-        match self.positional.get(at).copied() {
-            Some(expr) => self.time_of(expr, default),
-            None => default,
-        }
+        self.time_of(self.positional.get(at).copied(), default)
     }
 
     fn named_time(&mut self, name: &str, default: i64) -> i64 {
-        match self.named.iter().find(|(given, _)| *given == name).map(|(_, expr)| *expr) {
-            Some(expr) => self.time_of(expr, default),
-            None => default,
-        }
+        self.time_of(self.value_of(name), default)
     }
 
-    fn time_of(&mut self, expr: &'a ast::Expr, default: i64) -> i64 {
+    fn value_of(&self, name: &str) -> Option<&'a ast::Expr> {
+        self.named.iter().find(|(given, _)| *given == name).map(|(_, expr)| *expr)
+    }
+
+    fn time_of(&mut self, expr: Option<&'a ast::Expr>, default: i64) -> i64 {
+        let Some(expr) = expr else { return default };
         let time = duration(self.cx, expr, "this time of `restart`").filter(|time| *time >= 0);
         self.good &= time.is_some();
         time.unwrap_or(default)
@@ -109,7 +108,7 @@ impl<'a> Given<'_, 'a> {
     /// A number such as 0.1, in thousandths.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked before")]
     fn share(&mut self, name: &str, default: u32) -> u32 {
-        let Some(expr) = self.named.iter().find(|(given, _)| *given == name).map(|(_, expr)| *expr) else { return default };
+        let Some(expr) = self.value_of(name) else { return default };
         let value = Typer::new(self.cx, Scope::Job).constant(expr, &Ty::Float64, "this number of `restart`");
         match value {
             Some(Literal::Float(value)) if (0.0..=1000.0).contains(&value) => (value * 1000.0).round() as u32,

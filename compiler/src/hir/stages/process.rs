@@ -2,7 +2,9 @@
 //!
 //! Before it stands a projection to what it takes: its columns, its keys and the event time, so that nothing else is kept.
 
-use millstream_runtime::graph::{Changelog, Expr, Field, Operation, Port, ProcessOperation, Schema, StreamType, TimeColumn, Ty};
+use millstream_runtime::graph::{
+    CastMode, Changelog, Expr, ExprKind, Field, Literal, Operation, Port, ProcessOperation, Schema, StreamType, TimeColumn, Ty,
+};
 
 use super::At;
 use super::dedup::group_key;
@@ -131,9 +133,7 @@ fn options<'a>(
         let given = values.iter().any(|(known, _)| *known == field.text);
         if !given && !found.defaults && fine {
             if ty.is_optional() {
-                let null =
-                    Expr::new(millstream_runtime::graph::ExprKind::Literal(millstream_runtime::graph::Literal::Null), ty.clone());
-                values.push((field.text.clone(), null));
+                values.push((field.text.clone(), Expr::new(ExprKind::Literal(Literal::Null), ty.clone())));
                 continue;
             }
             at.report(rust::option_missing(name.span, &name.text, &field.text, &ty.to_string(), field.span));
@@ -156,11 +156,7 @@ fn columns(at: &mut At<'_, '_, '_>, process: &ast::Process, takes: &Schema, inpu
                     // A filter has seen to it that it is there.
                     Some(own) if own.ty.is_optional() && !ty.is_optional() => {
                         let inner = Expr::column(field.name.clone(), own.ty.clone());
-                        let kind = millstream_runtime::graph::ExprKind::Cast(
-                            millstream_runtime::graph::CastMode::NotNull,
-                            Box::new(inner),
-                        );
-                        Expr::new(kind, ty.clone())
+                        Expr::new(ExprKind::Cast(CastMode::NotNull, Box::new(inner)), ty.clone())
                     }
                     _ => column,
                 };

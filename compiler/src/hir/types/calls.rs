@@ -84,7 +84,7 @@ impl<'a> Typer<'_, 'a> {
             own.chain(self.cx.rust_functions.keys().copied()).chain(functions::FUNCTIONS.iter().map(|spec| spec.name)).collect();
         candidates.extend(millstream_runtime::aggregates::AGGREGATES.iter().map(|spec| spec.name));
         let diagnostic = match name.text.as_str() {
-            "tumbling" | "sliding" | "session" | "cumulative" => names::not_a_value(
+            "tumbling" | "sliding" | "session" | "cumulative" | "calendar" => names::not_a_value(
                 &name.text,
                 name.span,
                 "a window",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use millstream_runtime::error::{JobError, JobResult};
 use millstream_runtime::value::Str;
 
-use crate::sender::without_secrets;
+use crate::client::{is_address, without_secrets};
 
 /// The parts between the columns, and the columns.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Address {
     /// Every one of `columns` must be there, and no other.
     pub(crate) fn new(url: &str, columns: &[String]) -> JobResult<Self> {
         let shown = without_secrets(url);
-        if !["http://", "https://"].iter().any(|scheme| url.len() > scheme.len() && url.starts_with(scheme)) {
+        if !is_address(url) {
             return Err(JobError::new(format!(
                 "the option `url` takes an address such as `https://example.com/rates/{{currency}}`, not `{shown}`"
             )));
@@ -45,8 +45,9 @@ impl Address {
         Ok(Address { parts, end: rest.to_owned(), columns: columns.to_vec(), shown })
     }
 
-    /// The address of a key.
-    pub(crate) fn of(&self, key: &[Str]) -> String {
+    /// The address of a key. None: a column of it is no name in a path (empty, `.` or `..`), and the address would be that of
+    /// something else, such as the list of all rows.
+    pub(crate) fn of(&self, key: &[Str]) -> Option<String> {
         let mut url = String::new();
         for (before, column) in &self.parts {
             url.push_str(before);
@@ -57,7 +58,8 @@ impl Address {
                 }
             }
         }
-        url + &self.end
+        url.push_str(&self.end);
+        (nameless(&url) <= nameless(&self.shown)).then_some(url)
     }
 
     /// For messages: `https://example.com/rates/{currency} with currency = EUR`.
@@ -66,6 +68,12 @@ impl Address {
             self.columns.iter().zip(key).map(|(column, value)| format!("{column} = {}", value.as_str())).collect();
         format!("{} with {}", self.shown, values.join(", "))
     }
+}
+
+/// How many parts of the path are none that something can be called by.
+fn nameless(url: &str) -> usize {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    path.split('/').filter(|part| matches!(*part, "" | "." | "..")).count()
 }
 
 #[cfg(test)]
@@ -80,8 +88,19 @@ mod tests {
     fn keys_stand_in_the_address_and_cannot_leave_their_place() {
         let address = Address::new("https://h/{b}/x?a={a}&t=secret", &columns(&["a", "b"])).unwrap();
         let key = [Str::from("ü&/ ?#%.."), Str::from("x/../y")];
-        assert_eq!(address.of(&key), "https://h/x%2F..%2Fy/x?a=%C3%BC%26%2F%20%3F%23%25..&t=secret");
+        let expected = "https://h/x%2F..%2Fy/x?a=%C3%BC%26%2F%20%3F%23%25..&t=secret";
+        assert_eq!(address.of(&key).as_deref(), Some(expected));
         assert_eq!(address.shown(&key), "https://h/{b}/x with a = ü&/ ?#%.., b = x/../y");
+    }
+
+    #[test]
+    fn what_is_no_name_in_a_path_has_no_address() {
+        let address = Address::new("https://me:x@h/v1//{b}?a={a}", &columns(&["a", "b"])).unwrap();
+        let of = |a: &str, b: &str| address.of(&[Str::from(a), Str::from(b)]);
+        for name in ["", ".", ".."] {
+            assert_eq!(of("a", name), None, "`{name}`");
+            assert_eq!(of(name, "..."), Some(format!("https://me:x@h/v1//...?a={name}")));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use millstream_runtime::error::JobError;
 use millstream_runtime::sink::batching::SendOutcome;
 
-use crate::sender::without_secrets;
+use crate::client::{may_pass, without_secrets};
 
 /// However long a service asks to be left alone, after so long it is asked again.
 const LONGEST: Duration = Duration::from_secs(600);
@@ -24,7 +24,7 @@ pub(crate) fn outcome(url: &str, answer: &Answer<'_>) -> SendOutcome {
     let shown = || format!("POST {url}: {} {}{}", answer.status, answer.reason, first_bytes(&answer.text));
     match answer.status {
         200..=299 => SendOutcome::Sent,
-        408 | 429 | 500..=599 => {
+        status if may_pass(status) => {
             let after = answer.retry_after.as_deref().and_then(|text| retry_after(text, SystemTime::now()));
             SendOutcome::Retry { entries: None, reason: shown(), after }
         }

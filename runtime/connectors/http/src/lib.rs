@@ -9,6 +9,7 @@ extern crate millstream_runtime as millstream;
 
 mod address;
 mod answer;
+mod client;
 mod list;
 mod lookup;
 #[cfg(test)]

@@ -16,10 +16,14 @@ use ureq::Agent;
 
 use crate::address::Address;
 use crate::answer::{first_bytes, retry_after};
+use crate::client::{agent, is_wrong, may_pass};
 use crate::list::elements;
 
 /// A longer answer is taken for a mistake.
 const LONGEST: u64 = 16 * 1024 * 1024;
+
+/// So many redirects are followed.
+const REDIRECTS: u32 = 10;
 
 /// Gets the rows of type `T` of a key.
 #[derive(Clone)]
@@ -44,17 +48,12 @@ impl<T: Record, F: Format> HttpLookup<T, F> {
     pub fn from_options(options: &Options) -> JobResult<Self> {
         let number = |name: &str, default: u64| Ok::<_, JobError>(options.unsigned(name)?.unwrap_or(default));
         let timeout = Duration::from_micros(number("timeout", 10_000_000)?);
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(timeout))
-            .user_agent(concat!("millstream/", env!("CARGO_PKG_VERSION")))
-            .build();
         let in_flight = usize::try_from(number("in_flight", 16)?).unwrap_or(usize::MAX);
         if in_flight == 0 {
             return Err(JobError::new("the option `in_flight` must be more than 0"));
         }
         Ok(HttpLookup {
-            agent: config.new_agent(),
+            agent: agent(timeout, REDIRECTS),
             address: Arc::new(Address::new(options.required_text("url")?, options.columns("key")?)?),
             authorization: options.text("authorization")?.filter(|value| !value.is_empty()).map(Arc::from),
             in_flight,
@@ -64,8 +63,8 @@ impl<T: Record, F: Format> HttpLookup<T, F> {
         })
     }
 
-    fn get(&self, key: &[Str]) -> Result<(ureq::http::StatusCode, Option<String>, Vec<u8>), ureq::Error> {
-        let mut request = self.agent.get(self.address.of(key)).header("Accept", "application/json");
+    fn get(&self, url: &str) -> Result<(ureq::http::StatusCode, Option<String>, Vec<u8>), ureq::Error> {
+        let mut request = self.agent.get(url).header("Accept", "application/json");
         if let Some(authorization) = &self.authorization {
             request = request.header("Authorization", &**authorization);
         }
@@ -97,11 +96,10 @@ impl<T: Record + Send + Sync + 'static, F: Format> KeyedTable for HttpLookup<T, 
 
     fn ask(&self, key: &[Str]) -> Answer<T> {
         let shown = |what: fmt::Arguments<'_>| format!("GET {}: {what}", self.address.shown(key));
-        let (status, after, body) = match self.get(key) {
+        let Some(url) = self.address.of(key) else { return Answer::Rows(Vec::new()) };
+        let (status, after, body) = match self.get(&url) {
             Ok(answer) => answer,
-            Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::InvalidProxyUrl)) => {
-                return Answer::Failed(JobError::new(shown(format_args!("{error}"))));
-            }
+            Err(error) if is_wrong(&error) => return Answer::Failed(JobError::new(shown(format_args!("{error}")))),
             Err(error) => return Answer::Retry { reason: shown(format_args!("{error}")), after: None },
         };
         let refused = || {
@@ -114,7 +112,7 @@ impl<T: Record + Send + Sync + 'static, F: Format> KeyedTable for HttpLookup<T, 
                 Ok(rows) => Answer::Rows(rows),
                 Err(reason) => Answer::Failed(JobError::new(shown(format_args!("{reason}")))),
             },
-            408 | 429 | 500..=599 => {
+            code if may_pass(code) => {
                 let after = after.and_then(|text| retry_after(&text, SystemTime::now()));
                 Answer::Retry { reason: refused(), after }
             }

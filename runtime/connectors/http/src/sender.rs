@@ -10,6 +10,7 @@ use millstream_runtime::sink::batching::{BatchSender, Entry, SendOutcome, Sendin
 use ureq::Agent;
 
 use crate::answer::{Answer, outcome};
+use crate::client::{agent, is_wrong, without_secrets};
 
 /// Of the body of an answer so much is read: enough for a message, and for most answers all, so that the connection stays.
 const BODY: u64 = 16 * 1024;
@@ -32,16 +33,9 @@ impl fmt::Debug for HttpSender {
 
 impl HttpSender {
     pub(crate) fn new(url: &str, authorization: Option<&str>, timeout: Duration) -> Self {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(timeout))
-            // A redirected POST would become a GET or lose its body.
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(concat!("millstream/", env!("CARGO_PKG_VERSION")))
-            .build();
         HttpSender {
-            agent: config.new_agent(),
+            // A redirected POST would become a GET or lose its body.
+            agent: agent(timeout, 0),
             url: url.into(),
             shown: without_secrets(url).into(),
             authorization: authorization.map(Arc::from),
@@ -74,11 +68,9 @@ impl HttpSender {
     /// The request was not answered.
     fn failed(&self, error: &ureq::Error) -> SendOutcome {
         let reason = format!("POST {}: {error}", self.shown);
-        match error {
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::InvalidProxyUrl => {
-                SendOutcome::Failed(JobError::new(reason))
-            }
-            _ => SendOutcome::Retry { entries: None, reason, after: None },
+        match is_wrong(error) {
+            true => SendOutcome::Failed(JobError::new(reason)),
+            false => SendOutcome::Retry { entries: None, reason, after: None },
         }
     }
 }
@@ -90,27 +82,5 @@ impl BatchSender for HttpSender {
             let posted = tokio::task::spawn_blocking(move || sender.post(&batch)).await;
             posted.unwrap_or_else(|error| SendOutcome::Failed(JobError::transient(format!("a request panicked: {error}"))))
         })
-    }
-}
-
-/// An address without user, password and query, whether or not it is a good one.
-pub(crate) fn without_secrets(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit('@').next().unwrap_or(host);
-    format!("{scheme}{host}{path}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_show_no_secrets() {
-        assert_eq!(without_secrets("https://me:secret@host:1/rows/a?token=x#y"), "https://host:1/rows/a");
-        assert_eq!(without_secrets("http://host"), "http://host");
-        assert_eq!(without_secrets("me:secret@host/rows?token=x"), "host/rows");
-        assert_eq!(without_secrets("/rows?token=x"), "/rows");
     }
 }

@@ -10,7 +10,8 @@ use millstream_runtime::record::Record;
 use millstream_runtime::sink::batching::{BatchSettings, BatchWriter};
 use millstream_runtime::sink::{Sink, SinkContext};
 
-use crate::sender::{HttpSender, without_secrets};
+use crate::client::{is_address, without_secrets};
+use crate::sender::HttpSender;
 
 /// Posts rows of type `T` in the format `F`.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ impl<T: Record, F: Format> HttpSink<T, F> {
     pub fn from_options(options: &Options) -> JobResult<Self> {
         let settings = settings(options)?;
         let url = options.required_text("url")?;
-        if !["http://", "https://"].iter().any(|scheme| url.len() > scheme.len() && url.starts_with(scheme)) {
+        if !is_address(url) {
             return Err(JobError::new(format!(
                 "the option `url` of the sink takes an address such as `https://example.com/rows`, not `{}`",
                 without_secrets(url)

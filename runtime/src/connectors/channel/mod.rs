@@ -19,15 +19,13 @@ mod source;
 mod tests;
 
 #[cfg(feature = "engine")]
-pub use channels::Channels;
-#[cfg(feature = "engine")]
-pub use receiver::{Receiver, TryReceive};
-#[cfg(feature = "engine")]
-pub use sender::{Closed, Sender, TrySend};
-#[cfg(feature = "engine")]
-pub use sink::{ChannelSink, ChannelWriter};
-#[cfg(feature = "engine")]
-pub use source::{ChannelReader, ChannelSource, ChannelSplit};
+pub use {
+    channels::Channels,
+    receiver::{Receiver, TryReceive},
+    sender::{Closed, Sender, TrySend},
+    sink::{ChannelSink, ChannelWriter},
+    source::{ChannelReader, ChannelSource, ChannelSplit},
+};
 
 use super::{ConnectorSpec, OptionSpec, OptionTy, SinkSpec, SourceSpec};
 

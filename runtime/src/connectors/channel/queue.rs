@@ -107,32 +107,32 @@ impl<T> Queue<T> {
 
     /// Puts in a row, once there is room for it. When it is closed the row stays where it is.
     pub(super) fn poll_put_one(&self, row: &mut Option<T>, context: Option<&mut Context<'_>>) -> Poll<Result<(), Gone>> {
-        let mut state = self.state();
-        if state.closed {
-            return Poll::Ready(Err(Gone));
-        }
-        if state.waiting.len() >= self.capacity {
-            if let Some(context) = context {
-                remember(&mut state.putters, context);
+        self.put(1, context, |waiting, room| {
+            if room > 0 {
+                waiting.extend(row.take());
             }
-            return Poll::Pending;
-        }
-        state.waiting.extend(row.take());
-        let takers = std::mem::take(&mut state.takers);
-        drop(state);
-        wake(takers);
-        Poll::Ready(Ok(()))
+        })
     }
 
     /// Puts in as many rows as there is room for; Ready: all. When it is closed the rows stay where they are.
     pub(super) fn poll_put(&self, rows: &mut VecDeque<T>, context: Option<&mut Context<'_>>) -> Poll<Result<(), Gone>> {
+        self.put(rows.len(), context, |waiting, room| waiting.extend(rows.drain(..room)))
+    }
+
+    /// `add` puts in so many rows as it is told: there is room for them among those that wait.
+    fn put(
+        &self,
+        count: usize,
+        context: Option<&mut Context<'_>>,
+        add: impl FnOnce(&mut VecDeque<T>, usize),
+    ) -> Poll<Result<(), Gone>> {
         let mut state = self.state();
         if state.closed {
             return Poll::Ready(Err(Gone));
         }
-        let room = self.capacity.saturating_sub(state.waiting.len()).min(rows.len());
-        state.waiting.extend(rows.drain(..room));
-        if !rows.is_empty()
+        let room = self.capacity.saturating_sub(state.waiting.len()).min(count);
+        add(&mut state.waiting, room);
+        if room < count
             && let Some(context) = context
         {
             remember(&mut state.putters, context);
@@ -140,7 +140,7 @@ impl<T> Queue<T> {
         let takers = if room > 0 { std::mem::take(&mut state.takers) } else { Vec::new() };
         drop(state);
         wake(takers);
-        if rows.is_empty() { Poll::Ready(Ok(())) } else { Poll::Pending }
+        if room == count { Poll::Ready(Ok(())) } else { Poll::Pending }
     }
 
     /// Takes the next rows, so many at most; none: the queue has ended.

@@ -46,7 +46,8 @@ impl<T> Receiver<T> {
 
     /// The next row, if it comes within this time.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, TryReceive> {
-        match self.wait(Some(Instant::now() + timeout)) {
+        // A time beyond all clocks is no limit.
+        match self.wait(Instant::now().checked_add(timeout)) {
             Some(Some(row)) => Ok(row),
             Some(None) => Err(TryReceive::Ended),
             None => Err(TryReceive::Empty),

@@ -205,7 +205,7 @@ fn a_sink_hands_out_rows_and_ends_with_the_job() {
     assert_eq!((receiver.recv_blocking(), receiver.recv_blocking()), (Some(0), Some(1)));
     assert_eq!(receiver.try_recv(), Err(TryReceive::Empty));
     assert!(writer.poll_ready(&mut context).is_pending(), "there is room for two of three");
-    assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(2));
+    assert_eq!(receiver.recv_timeout(Duration::MAX), Ok(2));
     assert!(writer.poll_ready(&mut context).is_ready());
     assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok(3), Ok(4)));
     assert_eq!(receiver.recv_timeout(Duration::from_millis(1)), Err(TryReceive::Empty));
@@ -229,4 +229,12 @@ fn when_the_job_is_over_senders_hear_it() {
 fn a_job_without_the_program_says_what_is_missing() {
     let error = ChannelSource::<i64>::connect(&ParamValues::default(), "orders/source/0").unwrap_err().to_string();
     assert!(error.contains("`orders/source/0`") && error.contains("start"), "{error}");
+}
+
+#[test]
+fn the_default_of_the_manual_is_the_one_that_counts() {
+    let (source, sink) = (super::SPEC.source.unwrap(), super::SPEC.sink.unwrap());
+    for option in source.options.iter().chain(sink.options) {
+        assert_eq!((option.name, option.default), ("capacity", super::CAPACITY.to_string().as_str()));
+    }
 }

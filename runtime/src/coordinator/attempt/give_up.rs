@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Attempt, Writing};
-use crate::coordinator::checkpointing::Purpose;
+use crate::coordinator::checkpointing::{Pending, Purpose};
 use crate::coordinator::control::CheckpointRequest;
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::graph::text::duration_text;
@@ -92,7 +92,7 @@ impl Attempt<'_> {
         )))
     }
 
-    fn abandon_pending(&mut self, pending: crate::coordinator::checkpointing::Pending) -> Vec<CheckpointRequest> {
+    fn abandon_pending(&mut self, pending: Pending) -> Vec<CheckpointRequest> {
         let (entries, requests) = pending.abandon();
         self.carried.keep(entries);
         requests

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use super::compaction::Sealed;
 use super::{COMMITTABLES, Collected, Part, StateEntry};
-use crate::error::JobResult;
 use crate::sink::SUMMARY;
 
 /// Committables without a checkpoint, by writer, in the order in which they were made.
@@ -36,7 +35,7 @@ impl Carried {
 
     /// Moves everything into the next checkpoint, as if its writers had made it now: before what they have, with a summary that
     /// counts both.
-    pub(in crate::coordinator) fn join(&mut self, entries: &mut Vec<StateEntry>) -> JobResult<Vec<Sealed>> {
+    pub(in crate::coordinator) fn join(&mut self, entries: &mut Vec<StateEntry>) -> Vec<Sealed> {
         let mut joined = Vec::new();
         for ((uid, subtask), committables) in std::mem::take(&mut self.writers) {
             let more = u32::try_from(committables.len()).unwrap_or(u32::MAX);
@@ -58,7 +57,7 @@ impl Carried {
             joined.extend(committables.into_iter().map(|bytes| entry(COMMITTABLES, bytes)));
         }
         entries.splice(0..0, joined);
-        Ok(std::mem::take(&mut self.sealed))
+        std::mem::take(&mut self.sealed)
     }
 }
 
@@ -96,16 +95,16 @@ mod tests {
         carried.keep(part(0, &["c"]));
         carried.keep(part(2, &["x"]));
         let mut entries = [part(0, &["d"]), part(1, &["y"])].concat();
-        assert_eq!(carried.join(&mut entries), Ok(vec![]));
+        assert!(carried.join(&mut entries).is_empty());
         let expected = [(0, "a b c d"), (1, "y"), (2, "x")].map(|(subtask, texts)| (subtask, texts.to_owned()));
         assert_eq!(found(&entries), expected);
         // Neither lost nor doubled if that one cannot be stored either.
         carried.keep_collected(collect(&entries).unwrap(), Vec::new());
         let mut entries = part(0, &["e"]);
-        carried.join(&mut entries).unwrap();
+        carried.join(&mut entries);
         assert_eq!(found(&entries)[0], (0, "a b c d e".to_owned()));
         let mut entries = part(0, &["f"]);
-        carried.join(&mut entries).unwrap();
+        carried.join(&mut entries);
         assert_eq!(found(&entries), [(0, "f".to_owned())]);
     }
 }

@@ -45,6 +45,9 @@ const RENEWED: Duration = if cfg!(test) { Duration::from_millis(40) } else { Dur
 /// How often somebody who waits looks.
 const LOOK: Duration = if cfg!(test) { Duration::from_millis(10) } else { Duration::from_millis(500) };
 
+/// Somebody who waits has looked so often before it takes a holder for dead: one that was itself stopped for a while has not.
+const LOOKS: u128 = EXPIRES.as_millis() / LOOK.as_millis() / 2;
+
 /// Records of so many earlier epochs stay.
 const RECORDS: u64 = 32;
 
@@ -241,9 +244,10 @@ async fn wait_for_its_end(store: &dyn ObjectStore, epoch: u64, shown: &str, lock
         return Ok(first);
     }
     let began = Instant::now();
-    let mut told = false;
+    let (mut told, mut looks) = (false, 0);
     loop {
         tokio::time::sleep(LOOK).await;
+        looks += 1;
         let Some((now, now_bytes)) = read(store, epoch).await.map_err(failed)? else { return Ok(first) };
         if has_ended(&now) {
             return Ok(now);
@@ -251,7 +255,7 @@ async fn wait_for_its_end(store: &dyn ObjectStore, epoch: u64, shown: &str, lock
         if now_bytes != bytes {
             return Err(held_by(shown, Some(&now)));
         }
-        if began.elapsed() >= EXPIRES {
+        if began.elapsed() >= EXPIRES && looks >= LOOKS {
             notice(&format!(
                 "the checkpoint directory `{shown}` was held by {}, which has not been heard of for {} s; taking it over",
                 now.holder,

@@ -79,7 +79,16 @@ impl<P: Process> Context<'_, P> {
         self.rest.side(row);
     }
 
-    /// What is kept beside the keys.
+    /// What is kept beside the keys. A [`BroadcastState`](crate::state::BroadcastState) in it can only be read: what changes it
+    /// comes to every subtask, and rows with a key do not.
+    ///
+    /// ```compile_fail
+    /// use millstream_runtime::operators::{Context, Process};
+    ///
+    /// fn with_a_row_of_a_key<P: Process>(cx: &mut Context<'_, P>) {
+    ///     cx.broadcast();
+    /// }
+    /// ```
     pub fn shared(&mut self) -> &mut P::Shared {
         self.rest.shared
     }
@@ -161,6 +170,14 @@ impl<P: Process> SharedContext<'_, P> {
     }
 
     /// The same, with what it takes to change a [`BroadcastState`](crate::state::BroadcastState).
+    ///
+    /// ```
+    /// use millstream_runtime::operators::{Process, SharedContext};
+    ///
+    /// fn with_a_row_for_all<P: Process>(cx: &mut SharedContext<'_, P>) {
+    ///     cx.broadcast();
+    /// }
+    /// ```
     pub fn broadcast(&mut self) -> (&mut P::Shared, &Everywhere) {
         (self.shared, &self.everywhere)
     }

@@ -89,6 +89,15 @@ impl<X: Processing, N: Stage<SideOf<X>>> KeyedProcess<X, N> {
         self.run.emit(&self.spec, out, |row| side.take(row))
     }
 
+    /// A call without a row is over. One that failed is no end: the other timers fire nonetheless.
+    fn settle(&mut self, result: Result<(), Failure>, out: &mut impl Collector<X::Out>) -> Result<(), Failure> {
+        match result {
+            Ok(()) => Ok(self.emit(out)?),
+            Err(Failure::Row(error)) => Ok(out.reject(error)?),
+            Err(fatal) => Err(fatal),
+        }
+    }
+
     /// The stage of the side output, as one of any rows.
     pub(super) fn side_stage<T>(&self) -> Option<&dyn Stage<T>> {
         self.side.connected.then_some(&self.side as &dyn Stage<T>)
@@ -132,12 +141,7 @@ impl<X: Processing, N: Stage<SideOf<X>>> KeyedProcess<X, N> {
         if of_key.is_empty() {
             place.remove();
         }
-        match result {
-            Ok(()) => Ok(self.emit(out)?),
-            // The other timers fire nonetheless.
-            Err(Failure::Row(error)) => Ok(out.reject(error)?),
-            Err(fatal) => Err(fatal),
-        }
+        self.settle(result, out)
     }
 
     /// The queue of timers holds many that are no longer there: fills it anew.
@@ -168,11 +172,8 @@ impl<X: Processing, N: Stage<SideOf<X>>> KeyedProcess<X, N> {
     }
 
     fn end(&mut self, out: &mut impl Collector<X::Out>) -> Result<(), Failure> {
-        match self.run.call_shared(Watermark::MAX.0, |process, cx| process.on_end(cx)) {
-            Ok(()) => Ok(self.emit(out)?),
-            Err(Failure::Row(error)) => Ok(out.reject(error)?),
-            Err(fatal) => Err(fatal),
-        }
+        let result = self.run.call_shared(Watermark::MAX.0, |process, cx| process.on_end(cx));
+        self.settle(result, out)
     }
 }
 

@@ -53,11 +53,7 @@ impl<P: Process> Run<P> {
         };
         let mut cx = Context { of_key, changes: &mut self.changes, rest, row_time: moment.row_time, key: moment.key };
         let result = call(&mut self.process, &mut cx);
-        if result.is_err() {
-            self.outputs.rows.clear();
-            self.outputs.sides.clear();
-        }
-        result
+        self.settle(result)
     }
 
     /// A call for no key.
@@ -74,6 +70,12 @@ impl<P: Process> Run<P> {
             everywhere: Everywhere(()),
         };
         let result = call(&mut self.process, &mut cx);
+        self.settle(result)
+    }
+
+    /// What a call that failed has emitted goes nowhere.
+    #[inline]
+    fn settle(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
         if result.is_err() {
             self.outputs.rows.clear();
             self.outputs.sides.clear();

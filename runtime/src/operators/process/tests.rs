@@ -21,6 +21,7 @@ impl Process for Replace {
         let before = std::mem::replace(cx.state(), time);
         cx.delete_event_timer(Timestamp(before));
         cx.event_timer(Timestamp(time));
+        assert!(cx.event_timers().eq([Timestamp(time)]) && cx.clock_timers().next().is_none());
         Ok(())
     }
 

@@ -29,9 +29,11 @@ impl<T> Expiring<T> {
         now.0 < self.until
     }
 
-    /// Counts from now on until another time.
-    pub fn renew(&mut self, until: Timestamp) {
-        self.until = until.0;
+    /// Counts until another time, if it still counts now: what is over may be freed already, and never comes back.
+    pub fn renew(&mut self, until: Timestamp, now: Timestamp) {
+        if self.lives(now) {
+            self.until = until.0;
+        }
     }
 
     #[inline]

@@ -45,14 +45,14 @@ impl<T> ListState<T> {
         self.0.push(Expiring::until(value, until));
     }
 
-    /// Keeps only elements like these.
-    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
-        self.0.retain(|kept| keep(&kept.value));
+    /// Of the elements that are there at this time, keeps only those like these.
+    pub fn retain(&mut self, now: Timestamp, mut keep: impl FnMut(&T) -> bool) {
+        self.0.retain(|kept| kept.lives(now) && keep(&kept.value));
     }
 
-    /// Lets all elements live on until another time.
-    pub fn renew(&mut self, until: Timestamp) {
-        self.0.iter_mut().for_each(|kept| kept.renew(until));
+    /// Lets all elements that are there at this time live on until another.
+    pub fn renew(&mut self, until: Timestamp, now: Timestamp) {
+        self.0.iter_mut().for_each(|kept| kept.renew(until, now));
     }
 
     /// Takes all elements out.

@@ -38,10 +38,10 @@ impl<K: Ord, V> MapState<K, V> {
         self.0.insert(key, Expiring::until(value, until));
     }
 
-    /// Lets an entry live on until another time.
-    pub fn renew(&mut self, key: &K, until: Timestamp) {
+    /// Lets an entry live on until another time, if it is there at this time.
+    pub fn renew(&mut self, key: &K, until: Timestamp, now: Timestamp) {
         if let Some(kept) = self.0.get_mut(key) {
-            kept.renew(until);
+            kept.renew(until, now);
         }
     }
 
@@ -70,9 +70,9 @@ impl<K: Ord, V> MapState<K, V> {
         self.iter(now).next().is_none()
     }
 
-    /// Keeps only entries like these.
-    pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
-        self.0.retain(|key, kept| keep(key, &kept.value));
+    /// Of the entries that are there at this time, keeps only those like these.
+    pub fn retain(&mut self, now: Timestamp, mut keep: impl FnMut(&K, &V) -> bool) {
+        self.0.retain(|key, kept| kept.lives(now) && keep(key, &kept.value));
     }
 
     /// Forgets all entries.

@@ -37,10 +37,10 @@ impl<T> ValueState<T> {
         self.0 = Some(Expiring::until(value, until));
     }
 
-    /// Lets the value live on until another time: after a read, say.
-    pub fn renew(&mut self, until: Timestamp) {
+    /// Lets the value live on until another time, after a read, say, if it is there at this time.
+    pub fn renew(&mut self, until: Timestamp, now: Timestamp) {
         if let Some(kept) = &mut self.0 {
-            kept.renew(until);
+            kept.renew(until, now);
         }
     }
 

@@ -18,14 +18,9 @@ use crate::operator::{OperatorSnapshot, RestoredOperator};
 pub trait Shared: Default + Send + 'static {
     /// Calls `visit` with each state and its name, which must never change.
     fn each(&mut self, visit: &mut dyn FnMut(&str, &mut dyn SharedState) -> Result<(), JobError>) -> Result<(), JobError>;
-
-    /// Whether there is any.
-    const ANY: bool = true;
 }
 
 impl Shared for () {
-    const ANY: bool = false;
-
     fn each(&mut self, _: &mut dyn FnMut(&str, &mut dyn SharedState) -> Result<(), JobError>) -> Result<(), JobError> {
         Ok(())
     }

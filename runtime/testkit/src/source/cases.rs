@@ -142,10 +142,15 @@ fn by_hand<T>(result: millstream::JobResult<T>) -> T {
     result.unwrap_or_else(|error| panic!("the source failed: {error}"))
 }
 
-/// Moves the source until it has ended, or all rows are there.
+/// Moves the source until it has ended, or all rows are there and no more come.
 fn read_by_hand<S: Source<Row: std::fmt::Debug>>(hands: &mut Hands<S>, rows: u64) {
     let deadline = std::time::Instant::now() + PATIENCE;
-    while by_hand(hands.step(Duration::from_millis(50))) != Step::End && (hands.out().len() as u64) < rows {
+    loop {
+        match by_hand(hands.step(Duration::from_millis(50))) {
+            Step::End => return,
+            Step::Quiet if hands.out().len() as u64 >= rows => return,
+            Step::Quiet | Step::Moved => {}
+        }
         assert!(std::time::Instant::now() < deadline, "{} of {rows} rows came", hands.out().len());
     }
 }

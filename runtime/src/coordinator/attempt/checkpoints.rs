@@ -1,0 +1,144 @@
+//! A checkpoint of an attempt: begun when it is due, written when all tasks have taken part, announced when it is stored.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::Attempt;
+use crate::coordinator::checkpointing::{Pending, Purpose};
+use crate::coordinator::commit::{Collected, Sealed, collect};
+use crate::coordinator::control::{CheckpointInfo, CheckpointRequest, StopMode};
+use crate::coordinator::savepoint::{Savepoints, store};
+use crate::error::{JobError, JobResult};
+use crate::seam::Instant;
+use crate::task::TaskMessage;
+
+/// A checkpoint on its way to the store.
+pub(super) struct Writing {
+    pub id: u64,
+    pub purpose: Purpose,
+    pub started: Instant,
+    pub deadline: Option<Instant>,
+    pub committables: Vec<Collected>,
+    /// Results of merges that are committed with it.
+    pub sealed: Vec<Sealed>,
+    pub requests: Vec<CheckpointRequest>,
+    /// Bytes of state.
+    pub size: u64,
+    /// None: there is nowhere to write to.
+    pub job: Option<JoinHandle<JobResult<Savepoints>>>,
+}
+
+impl Attempt<'_> {
+    /// Begins a checkpoint if one is due and none is being taken.
+    pub(super) fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) {
+        if self.pending.is_some() || self.writing.is_some() || self.last.is_some() {
+            return;
+        }
+        let purpose = if self.ended.len() == self.task_count {
+            Purpose::End
+        } else if stopping.pauses() {
+            Purpose::Stop
+        } else if wanted.iter().any(|request| !request.at_end)
+            || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now()))
+        {
+            Purpose::Periodic
+        } else {
+            return;
+        };
+        if self.must_wait(purpose) {
+            return;
+        }
+        let id = self.next_checkpoint;
+        self.next_checkpoint += 1;
+        self.begun = true;
+        self.next_trigger = self.settings.checkpoint_interval.map(|interval| Instant::now() + interval);
+        let mut pending = Pending::new(id, purpose, self.sources.snapshot(), self.task_count);
+        pending.requests = match purpose {
+            Purpose::Periodic => wanted.extract_if(.., |request| !request.at_end).collect(),
+            Purpose::End | Purpose::Stop => std::mem::take(wanted),
+        };
+        // Without checkpoints there is one at the end, which commits what sinks hold: that has no hurry.
+        pending.deadline = self.store.is_some().then(|| Instant::now() + self.settings.checkpoints.timeout);
+        // Savepoints, and what the job stops or ends with, overtake nothing: they can be gone on from at any parallelism.
+        let aligned = purpose != Purpose::Periodic || pending.requests.iter().any(|request| request.savepoint.is_some());
+        let unaligned = self.settings.checkpoints.unaligned.filter(|_| !aligned);
+        pending.overtake_at = unaligned.map(|after| Instant::now() + after);
+        self.pending = Some(pending);
+        let pause = purpose == Purpose::Stop;
+        for mailbox in self.mailboxes.iter().flatten() {
+            let _ = mailbox.send(TaskMessage::Trigger { checkpoint: id, pause });
+        }
+    }
+
+    /// Lets the barriers of the checkpoint that is being taken overtake rows, if it has taken long enough.
+    pub(super) fn overtake_if_due(&mut self) {
+        let Some(pending) = &mut self.pending else { return };
+        if pending.overtake_at.take_if(|at| *at <= Instant::now()).is_some() {
+            for mailbox in self.mailboxes.iter().flatten() {
+                let _ = mailbox.send(TaskMessage::Overtake(pending.id));
+            }
+        }
+    }
+
+    /// All tasks have taken part: it is stored, beside the loop.
+    pub(super) fn write_checkpoint(&mut self) -> JobResult<()> {
+        let Some(mut pending) = self.pending.take() else { return Ok(()) };
+        let (id, purpose, started, deadline) = (pending.id, pending.purpose, pending.started, pending.deadline);
+        let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
+        let requests = std::mem::take(&mut pending.requests);
+        let (manifest, mut entries) = pending.complete(&self.identity, &names);
+        let mut sealed = self.carried.join(&mut entries);
+        let committables = collect(&entries)?;
+        sealed.extend(self.queue.seal(id)?);
+        entries.extend(self.queue.entries(&sealed));
+        let size = entries.iter().map(|entry| entry.part.bytes().len() as u64).sum();
+        let retain = self.settings.retain;
+        let savepoints: Vec<String> = requests.iter().filter_map(|request| request.savepoint.clone()).collect();
+        let job = (self.store.is_some() || !savepoints.is_empty())
+            .then(|| tokio::spawn(store(self.store.clone(), manifest, entries, retain, self.claimed.clone(), savepoints)));
+        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, requests, size, job });
+        Ok(())
+    }
+
+    /// A checkpoint is stored, or cannot be. True: the job was to stop with a savepoint, which cannot be written, and goes on.
+    pub(super) fn written(&mut self, result: JobResult<Savepoints>, stopper: &watch::Sender<StopMode>) -> JobResult<bool> {
+        let Some(writing) = self.writing.take() else { return Ok(false) };
+        let savepoints = match result {
+            Ok(savepoints) => savepoints,
+            Err(error) => return self.not_stored(writing, error).map(|()| false),
+        };
+        self.begun = false;
+        self.failures.succeeded();
+        self.pause(Duration::ZERO);
+        for mailbox in self.mailboxes.iter().flatten() {
+            let _ = mailbox.send(TaskMessage::Complete(writing.id));
+        }
+        self.sources.checkpoint_complete(writing.id)?;
+        let took = writing.started.elapsed();
+        if self.store.is_some() {
+            self.board.checkpoint_completed(writing.id, took, writing.size);
+        }
+        let folder = self.store.as_ref().map(|store| store.folder(writing.id));
+        let info = CheckpointInfo { id: writing.id, folder, savepoint: None, took };
+        let purpose = self.saved(writing.purpose, info, writing.requests, savepoints, stopper);
+        self.queue.complete(writing.id, writing.committables, writing.sealed, purpose)?;
+        self.queue.go_on();
+        if purpose != Purpose::Periodic {
+            self.last = Some(purpose);
+        }
+        Ok(purpose != writing.purpose)
+    }
+}
+
+/// Waits until the checkpoint that is on its way to the store is there. Cancel safe.
+pub(super) async fn written(writing: &mut Option<Writing>) -> JobResult<Savepoints> {
+    match writing {
+        None => std::future::pending().await,
+        Some(Writing { job: None, .. }) => Ok(Vec::new()),
+        Some(Writing { job: Some(job), .. }) => {
+            job.await.unwrap_or_else(|error| Err(JobError::transient(format!("writing a checkpoint panicked: {error}"))))
+        }
+    }
+}
