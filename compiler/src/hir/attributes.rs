@@ -47,7 +47,7 @@ pub fn operator(cx: &mut Context<'_>, attributes: &[Attribute], place: &str) -> 
                         continue;
                     }
                 };
-                cx.report(names::bad_attribute(name, attribute.span, usage));
+                cx.report_value(names::bad_attribute(name, attribute.span, usage));
             }
         }
     }
@@ -65,13 +65,13 @@ pub fn column(cx: &mut Context<'_>, column: &Column, field: &mut Field) {
                     Some(unit) if matches!(field.ty.required(), Ty::Timestamp | Ty::Error) => field.unit = Some(unit),
                     Some(_) => {
                         let expected = "a column of type timestamp behind it";
-                        cx.report(names::bad_attribute("unit", attribute.span, expected));
+                        cx.report_value(names::bad_attribute("unit", attribute.span, expected));
                     }
-                    None => cx.report(names::bad_attribute("unit", attribute.span, "`@unit(\"ms\")`: s, ms, us or ns")),
+                    None => cx.report_value(names::bad_attribute("unit", attribute.span, "`@unit(\"ms\")`: s, ms, us or ns")),
                 }
             }
-            ("name", _) => cx.report(names::bad_attribute("name", attribute.span, "`@name(\"outside-name\")`")),
-            ("unit", _) => cx.report(names::bad_attribute("unit", attribute.span, "`@unit(\"ms\")`: s, ms, us or ns")),
+            ("name", _) => cx.report_value(names::bad_attribute("name", attribute.span, "`@name(\"outside-name\")`")),
+            ("unit", _) => cx.report_value(names::bad_attribute("unit", attribute.span, "`@unit(\"ms\")`: s, ms, us or ns")),
             _ => cx.report(names::unknown_attribute(&attribute.name, COLUMN, "a column")),
         }
     }

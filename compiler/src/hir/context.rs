@@ -56,6 +56,14 @@ impl Context<'_> {
         self.diags.push(diagnostic);
     }
 
+    /// Reports a value that does not fit; the label lists the words that do in backticks, and a word near one of them is pointed out.
+    pub fn report_value(&mut self, diagnostic: Diagnostic) {
+        let span = diagnostic.primary.span;
+        let known = (span.file.0 as usize) < self.sources.files().count();
+        let text = if known { self.sources.text(span).to_owned() } else { String::new() };
+        self.report(super::errors::near_word(diagnostic, &text));
+    }
+
     /// Whether a place is in the file that the user named.
     pub fn is_main(&self, span: Span) -> bool {
         span.file == self.items.main

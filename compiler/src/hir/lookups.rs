@@ -25,24 +25,24 @@ pub fn lower<'a>(cx: &mut Context<'a>) -> HashMap<&'a str, Flow> {
     for index in 0..cx.items.lookups.len() {
         let (item, lookup) = (cx.items.lookups[index].item, cx.items.lookups[index].node);
         attributes::none(cx, &item.attributes, "a lookup");
-        flows.insert(lookup.name.text.as_str(), flow(cx, lookup));
+        flows.insert(lookup.name.text.as_str(), flow(cx, lookup, item.partial));
     }
     flows
 }
 
-fn flow<'a>(cx: &mut Context<'a>, item: &'a ast::Lookup) -> Flow {
+fn flow<'a>(cx: &mut Context<'a>, item: &'a ast::Lookup, partial: bool) -> Flow {
     let schema = source::record(cx, &item.ty);
     let mut flow = Flow::broken(&item.name.text);
     flow.unknown = schema.is_none();
     flow.ty.schema = schema.clone().unwrap_or_default();
-    let lookup = table(cx, item, schema.as_ref());
+    let lookup = table(cx, item, schema.as_ref(), partial);
     flow.lookup = Some(Rc::new(lookup));
     flow
 }
 
-fn table<'a>(cx: &mut Context<'a>, item: &'a ast::Lookup, schema: Option<&Schema>) -> Lookup {
+fn table<'a>(cx: &mut Context<'a>, item: &'a ast::Lookup, schema: Option<&Schema>, partial: bool) -> Lookup {
     let connector = &item.connector;
-    let key = key(cx, item, schema);
+    let key = key(cx, item, schema, partial);
     let mut lookup = Lookup {
         name: item.name.text.clone(),
         connector: connector.name.text.clone(),
@@ -69,7 +69,7 @@ fn table<'a>(cx: &mut Context<'a>, item: &'a ast::Lookup, schema: Option<&Schema
     if !spec.formats.is_empty() {
         (lookup.format, lookup.format_options) = formats::lower(cx, connector, spec.formats, schema, true);
     }
-    if spec.by_key {
+    if spec.by_key && !(partial && lookup.key.is_empty()) {
         names_key(cx, connector, &lookup.options, &lookup.key);
     }
     lookup
@@ -92,8 +92,9 @@ fn spec(cx: &mut Context<'_>, connector: &ast::Connector) -> Option<&'static Loo
 }
 
 /// The columns of `key`.
-fn key(cx: &mut Context<'_>, item: &ast::Lookup, schema: Option<&Schema>) -> Vec<String> {
-    if item.key.is_empty() {
+fn key(cx: &mut Context<'_>, item: &ast::Lookup, schema: Option<&Schema>, partial: bool) -> Vec<String> {
+    // It may stand behind what does not parse.
+    if item.key.is_empty() && !partial {
         let first = schema.and_then(|schema| schema.fields.first()).map_or("id", |field| &field.name);
         cx.report(joins::lookup_without_key(item.name.span, &item.name.text, first));
     }

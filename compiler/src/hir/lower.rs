@@ -179,7 +179,7 @@ impl<'a> Lowering<'a> {
     fn source(&mut self, index: usize) {
         let (item, source) = (self.cx.items.sources[index].item, self.cx.items.sources[index].node);
         let attributes = attributes::operator(&mut self.cx, &item.attributes, "a source");
-        let flow = connectors::source::lower(self, source, attributes, item.span);
+        let flow = connectors::source::lower(self, source, attributes, item);
         self.flows.insert(&source.name.text, flow);
     }
 

@@ -23,6 +23,7 @@ mod stages;
 mod travel;
 mod types;
 mod usage;
+mod zones;
 
 pub use dump::dump;
 pub use growth::ends;

@@ -48,7 +48,7 @@ pub fn lower(cx: &mut Context<'_>) -> JobSettings {
         && let Some(setting) = job.settings.iter().find(|setting| setting.name.text == "parallelism")
     {
         let expected = format!("at most {} (see `max_parallelism`)", settings.max_parallelism);
-        cx.report(names::bad_setting("parallelism", setting.span, &expected));
+        cx.report_value(names::bad_setting("parallelism", setting.span, &expected));
     }
     settings
 }
@@ -86,7 +86,7 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
     let mut count = |most: i128| match number(cx, expr) {
         Some(value) if (1..=most).contains(&value) => Some(value as u32),
         Some(_) => {
-            cx.report(names::bad_setting(&setting.name.text, expr.span, &format!("a number from 1 to {most}")));
+            cx.report_value(names::bad_setting(&setting.name.text, expr.span, &format!("a number from 1 to {most}")));
             None
         }
         None => None,
@@ -95,22 +95,22 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
         "parallelism" => settings.parallelism = count(32_768).unwrap_or(1),
         "max_parallelism" => settings.max_parallelism = count(32_768).unwrap_or(32_768),
         "checkpoint" => {
-            cx.report(names::bad_setting("checkpoint", expr.span, "`every 10s to \"./checkpoints\"`"));
+            cx.report_value(names::bad_setting("checkpoint", expr.span, "`every 10s to \"./checkpoints\"`"));
         }
         "buffer_timeout" => match duration(cx, expr, "the buffer timeout") {
             Some(time) if time >= 0 => settings.buffer_timeout = time,
-            Some(_) => cx.report(names::bad_setting("buffer_timeout", expr.span, "a duration of 0 or more")),
+            Some(_) => cx.report_value(names::bad_setting("buffer_timeout", expr.span, "a duration of 0 or more")),
             None => {}
         },
         "ttl" => match duration(cx, expr, "the time after which state is forgotten") {
             Some(time) if time > 0 => settings.ttl = Some(time),
-            Some(_) => cx.report(names::bad_setting("ttl", expr.span, "a duration of more than 0")),
+            Some(_) => cx.report_value(names::bad_setting("ttl", expr.span, "a duration of more than 0")),
             None => {}
         },
         "on error" | "on_error" => match word(expr) {
             Some("fail") => settings.on_error = ErrorPolicy::Fail,
             Some("skip") => settings.on_error = ErrorPolicy::Skip,
-            _ => cx.report(names::bad_setting("on error", expr.span, "`fail`, `skip` or `into bad_rows`")),
+            _ => cx.report_value(names::bad_setting("on error", expr.span, "`fail`, `skip` or `into bad_rows`")),
         },
         "restart" => {
             if let Some(restart) = restart::lower(cx, expr) {

@@ -201,6 +201,13 @@ pub(super) fn bare_select(span: Span, text: &str) -> Diagnostic {
         .with_fix("add braces", span, format!("{{ {text} }}"), true)
 }
 
+/// `key currency`
+pub(super) fn bare_key(span: Span, text: &str) -> Diagnostic {
+    Diagnostic::error("E0114", "the columns of `key` stand in parentheses", span, "these belong in `( .. )`")
+        .with_help(format!("write `key ({})`", text.split_whitespace().collect::<Vec<_>>().join(" ")))
+        .with_fix("add parentheses", span, format!("({text})"), true)
+}
+
 /// `price as total`
 pub(super) fn alias(span: Span, replacement: String) -> Diagnostic {
     Diagnostic::error("E0114", "a column's name stands before its value", span, "`as` does not name columns")

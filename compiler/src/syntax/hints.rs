@@ -5,6 +5,7 @@ use millstream_grammar::split::ITEM_WORDS;
 use millstream_grammar::tokens::{Token, TokenKind};
 
 use super::build::Builder;
+use super::duration;
 use super::errors;
 use super::expected::STAGES;
 use super::recover::{Trouble, found, place};
@@ -20,13 +21,34 @@ pub(super) fn find(builder: &Builder<'_>, trouble: &Trouble<'_>) -> Option<Diagn
     {
         return Some(diagnostic);
     }
-    structure(builder, trouble, span).or_else(|| expression(builder, trouble, span))
+    misspelled(builder, trouble, span)
+        .or_else(|| structure(builder, trouble, span))
+        .or_else(|| expression(builder, trouble, span))
+}
+
+/// A word that is nearly one of those that could have stood there.
+fn misspelled(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Option<Diagnostic> {
+    let word = trouble.word(0);
+    if trouble.kind(0) != Some(TokenKind::Word) || word.len() < 3 {
+        return None;
+    }
+    let is_word = |token: &&str| token.len() >= 3 && token.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let near = did_you_mean(word, trouble.words.iter().map(String::as_str).filter(is_word))?;
+    let diagnostic = errors::unexpected(span, &found(builder, trouble), &trouble.expected.text());
+    Some(diagnostic.with_help(format!("did you mean `{near}`?")).with_fix(format!("write `{near}`"), span, near, false))
 }
 
 /// Habits from other languages, within expressions.
 fn expression(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Option<Diagnostic> {
     let expected = trouble.expected;
     let help = |help: &str| Some(errors::unexpected(span, &found(builder, trouble), &expected.text()).with_help(help));
+    if trouble.kind(-1) == Some(TokenKind::Number)
+        && let Some(meant) = duration::meant(trouble.word(-1), trouble.word(0))
+    {
+        let span = place(builder, trouble, -1).to(span);
+        let title = format!("`{} {}`", trouble.word(-1), trouble.word(0));
+        return Some(meant.on(errors::unexpected(span, &title, "a duration"), span));
+    }
     match (trouble.word(-1), trouble.word(0)) {
         (_, "?") => help("write `if condition then a else b`"),
         (_, "::") => help("convert with `cast(x, int64)`"),

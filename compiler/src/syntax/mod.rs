@@ -8,6 +8,7 @@ pub mod ast;
 mod build;
 mod check;
 pub mod dump;
+mod duration;
 mod errors;
 mod expected;
 mod hints;

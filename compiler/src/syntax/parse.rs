@@ -59,7 +59,7 @@ fn item(file: FileId, text: &str, word: &'static str, split: &Split, piece: &Pie
     let tokens: Vec<&Token> = split.tokens[piece.tokens.clone()].iter().filter(|token| !token.is_trivia()).collect();
     let doc = doc_before(text, piece.body.start);
     let name = item_name(file, text, word, &tokens);
-    let broken = |name| Item { kind: ItemKind::Error(name), doc: doc.clone(), attributes: Vec::new(), span };
+    let broken = |name| Item { kind: ItemKind::Error(name), doc: doc.clone(), attributes: Vec::new(), partial: true, span };
     let Checked { patched, hopeless, noticed } = check::check(file, text, split, piece, diagnostics);
     if hopeless {
         return broken(name);
@@ -71,7 +71,9 @@ fn item(file: FileId, text: &str, word: &'static str, split: &Split, piece: &Pie
     };
     let mut builder = Builder::new(file, text, piece.body.clone(), diagnostics);
     builder.noticed = noticed;
-    let built = match FlowParser::parse(whole, &patched) {
+    let whole_item = FlowParser::parse(whole, &patched);
+    let partial = whole_item.is_err();
+    let built = match whole_item {
         Ok(pairs) => builder.item(pairs),
         Err(_) => {
             recover::report(&mut builder, whole, &patched);
@@ -80,7 +82,7 @@ fn item(file: FileId, text: &str, word: &'static str, split: &Split, piece: &Pie
         }
     };
     match built {
-        Some((kind, attributes)) => Item { kind, doc, attributes, span },
+        Some((kind, attributes)) => Item { kind, doc, attributes, partial, span },
         None => broken(name),
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Trouble<'a> {
     pub at: usize,
     /// What could have stood there: tokens and nouns.
     pub expected: &'a expected::Expected,
+    /// All tokens that could have, those too that `expected` sums up.
+    pub words: &'a std::collections::BTreeSet<String>,
 }
 
 impl Trouble<'_> {
@@ -52,7 +54,7 @@ pub(super) fn report(builder: &mut Builder<'_>, rule: Rule, text: &str) {
     let list: Vec<Token> = tokens(text).into_iter().filter(|token| !token.is_trivia()).collect();
     let at = list.partition_point(|token| token.range.end <= failure.at);
     let expected = expected::Expected::new(rule, &failure);
-    let trouble = Trouble { rule, text, tokens: &list, at, expected: &expected };
+    let trouble = Trouble { rule, text, tokens: &list, at, expected: &expected, words: &failure.tokens };
     if failure.gave_up {
         let span = place(builder, &trouble, 0);
         builder.report(errors::too_deep(span, super::check::MAX_DEPTH));

@@ -33,7 +33,8 @@ pub fn record<'a>(cx: &mut Context<'a>, ty: &'a ast::Type) -> Option<Schema> {
 }
 
 /// Lowers a source to its node; what it gives is known even where its connector is wrong.
-pub fn lower<'a>(lowering: &mut Lowering<'a>, source: &'a ast::Source, attributes: Attributes, span: Span) -> Flow {
+pub fn lower<'a>(lowering: &mut Lowering<'a>, source: &'a ast::Source, attributes: Attributes, item: &ast::Item) -> Flow {
+    let span = item.span;
     let cx = &mut lowering.cx;
     let schema = record(cx, &source.ty);
     let mut flow = Flow {
@@ -47,7 +48,7 @@ pub fn lower<'a>(lowering: &mut Lowering<'a>, source: &'a ast::Source, attribute
     let watermark = operation.watermark.as_ref();
     flow.ty.time = watermark.map(|watermark| TimeColumn { column: watermark.column.clone(), offset: 0 });
     // A watermark that is wrong is still one: no message about its absence follows.
-    flow.unknown |= source.watermark.is_some() && watermark.is_none();
+    flow.unknown |= watermark.is_none() && (source.watermark.is_some() || item.partial);
     let place = Place { uid: source.name.text.clone(), name: source.name.text.clone(), hints: Default::default() };
     flow.node = lowering.add(NewNode {
         place: &place,

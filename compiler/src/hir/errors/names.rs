@@ -143,6 +143,13 @@ pub fn id_twice(id: &str, span: Span, first: Span) -> Diagnostic {
         .with_help("choose another id")
 }
 
+/// `now()`
+pub fn no_clock(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0204", format!("unknown function `{name}`"), span, "no function looks at the clock")
+        .with_note("a job that starts again from a checkpoint gives the same rows, so what it computes depends on rows alone")
+        .with_help("take the time from a column, or from outside: `param since: timestamp = @2026-01-01`; windows go by the clock with `processing_time`")
+}
+
 /// A computed column without a name.
 pub fn column_without_name(span: Span) -> Diagnostic {
     Diagnostic::error("E0213", "this column needs a name", span, "computed, so it has no name of its own")

@@ -95,6 +95,21 @@ pub fn nothing_is_early(span: Span, reason: &str) -> Diagnostic {
         .with_help("windows over time with a fixed length (tumbling, sliding, cumulative) and `global` have early results")
 }
 
+/// A zone that the tz database does not have.
+pub fn unknown_zone(name: &str, span: Span, near: Option<&str>) -> Diagnostic {
+    let title = format!("there is no time zone `{name}`");
+    let diagnostic = Diagnostic::error("E0419", title, span, "not a name of the tz database");
+    match near {
+        Some(near) => {
+            let help = format!("did you mean `{near}`?");
+            diagnostic.with_help(help).with_fix(format!("write `{near}`"), span, format!("\"{near}\""), false)
+        }
+        None => diagnostic.with_help(
+            "write a place, such as `America/New_York` or `Europe/Berlin`, or `UTC`; offsets that never change are `Etc/GMT+5` (five hours behind UTC) to `Etc/GMT-14`",
+        ),
+    }
+}
+
 /// An offset that is longer than the window.
 pub fn offset_too_long(span: Span, limit: &str) -> Diagnostic {
     Diagnostic::error("E0410", "the offset is longer than the window", span, format!("must be less than {limit}"))

@@ -36,7 +36,7 @@ pub(super) fn lower<'a>(
     match interval {
         Some(interval) if interval > 0 => Some(settings),
         Some(_) => {
-            cx.report(names::bad_setting("checkpoint", every.span, "an interval of more than zero"));
+            cx.report_value(names::bad_setting("checkpoint", every.span, "an interval of more than zero"));
             None
         }
         None => None,
@@ -55,7 +55,7 @@ fn block<'a>(cx: &mut Context<'a>, options: &'a [ConnectorOption], settings: &mu
             continue;
         }
         if let Some((span, expected)) = entry(cx, name, &option.value, settings) {
-            cx.report(names::bad_setting(name, span, expected));
+            cx.report_value(names::bad_setting(name, span, expected));
         }
     }
     let Some(&unaligned) = given.get("unaligned") else { return };

@@ -63,7 +63,7 @@ pub(super) fn lower<'a>(cx: &mut Context<'a>, expr: &'a ast::Expr) -> Option<Res
         }
         _ => {
             let known = "`none`, `fixed(attempts, delay)`, `exponential(first, most)` or `failure_rate(failures, within, delay)`";
-            given.cx.report(names::bad_setting("restart", expr.span, known));
+            given.cx.report_value(names::bad_setting("restart", expr.span, known));
             None
         }
     }
@@ -126,7 +126,7 @@ impl<'a> Given<'_, 'a> {
         if self.good && known && self.positional.len() <= positional && !(0..self.named.len()).any(twice) {
             return Some(());
         }
-        self.cx.report(names::bad_setting("restart", self.span, expected));
+        self.cx.report_value(names::bad_setting("restart", self.span, expected));
         None
     }
 }

@@ -10,6 +10,7 @@ use crate::hir::errors::time;
 use crate::hir::flow::Flow;
 use crate::hir::resolve::scope::Scope;
 use crate::hir::types::Typer;
+use crate::hir::zones;
 use crate::source::Span;
 use crate::syntax::ast::{self, ArgumentValue, Over};
 
@@ -99,18 +100,22 @@ fn calendar<'a>(at: &mut At<'_, '_, 'a>, over: &'a Over, input: &Flow) -> Option
                 unit = CalendarUnit::ALL.into_iter().find(|unit| unit.word() == word);
                 unit.is_none().then_some(UNITS)
             }
-            (Some(name), ArgumentValue::Expr(ast::Expr { kind: ast::ExprKind::String(text), .. }))
+            (Some(name), ArgumentValue::Expr(ast::Expr { kind: ast::ExprKind::String(text), span }))
                 if name.text == "zone" && zone.is_none() =>
             {
                 zone = Some(text.clone());
-                text.is_empty().then_some("a zone has a name")
+                if let Some(diagnostic) = zones::check(text, *span) {
+                    at.report(diagnostic);
+                    return None;
+                }
+                None
             }
             (None, _) => Some(UNITS),
             (Some(name), _) if name.text == "zone" => Some("the zone is one text in quotes"),
             (Some(_), _) => Some("the only named argument is `zone: \"..\"`"),
         };
         if let Some(label) = wrong {
-            at.report(time::window_arguments(argument.span, USAGE, label));
+            at.lowering.cx.report_value(time::window_arguments(argument.span, USAGE, label));
             return None;
         }
     }

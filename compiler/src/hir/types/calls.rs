@@ -90,6 +90,9 @@ impl<'a> Typer<'_, 'a> {
                 "a window",
                 "windows stand behind `over`: `aggregate by .. over tumbling(1h) { .. }`",
             ),
+            "now" | "today" | "current_timestamp" | "current_date" | "current_time" | "localtimestamp" => {
+                names::no_clock(&name.text, name.span)
+            }
             _ => names::unknown_function(name, &candidates),
         };
         self.reject(diagnostic, span)
@@ -181,6 +184,13 @@ impl<'a> Typer<'_, 'a> {
                 && let Err(message) = check(text)
             {
                 self.cx.report(types::bad_literal(function, &param.name, span, &message));
+                return None;
+            }
+            if let (ExprKind::Literal(Literal::String(zone)), "zone") = (&arg.kind, param.name.as_str())
+                && functions::find(function).is_some()
+                && let Some(diagnostic) = crate::hir::zones::check(zone, span)
+            {
+                self.cx.report(diagnostic);
                 return None;
             }
             bound.lifted |= lifts;

@@ -10,6 +10,8 @@ pub struct Item {
     /// `///` lines before it, joined by newlines.
     pub doc: Option<String>,
     pub attributes: Vec<Attribute>,
+    /// Only its beginning could be read, which is reported: a clause that is missing may be in the rest.
+    pub partial: bool,
     pub span: Span,
 }
 

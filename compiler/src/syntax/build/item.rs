@@ -248,7 +248,7 @@ impl Builder<'_> {
                 },
                 Rule::key_clause => match key.first() {
                     Some(first) => self.report(errors::repeated(span, "key", first.span)),
-                    None => key = self.names(inner),
+                    None => key = self.key(inner),
                 },
                 _ => {}
             }
@@ -313,12 +313,25 @@ impl Builder<'_> {
                 Rule::connector => connector = self.connector(inner),
                 Rule::key_clause => match key.first() {
                     Some(first) => self.report(errors::repeated(span, "key", first.span)),
-                    None => key = self.names(inner),
+                    None => key = self.key(inner),
                 },
                 _ => {}
             }
         }
         ItemKind::Sink(Sink { pipeline, connector, key })
+    }
+
+    /// The columns behind `key`. Without parentheses they are taken all the same, and reported.
+    pub fn key(&mut self, pair: Pair<'_, Rule>) -> Vec<Name> {
+        match pair.clone().into_inner().find(|inner| inner.as_rule() == Rule::wrong_bare_key) {
+            Some(bare) => {
+                let span = self.span(&bare);
+                let text = self.text.get(span.start as usize..span.end as usize).unwrap_or("");
+                self.report(errors::bare_key(span, text));
+                self.names(bare)
+            }
+            None => self.names(pair),
+        }
     }
 
     /// All names in a pair.

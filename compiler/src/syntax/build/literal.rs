@@ -5,7 +5,7 @@ use millstream_grammar::{Pair, Rule};
 use super::Builder;
 use crate::source::Span;
 use crate::syntax::ast::*;
-use crate::syntax::errors;
+use crate::syntax::{duration, errors};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -29,7 +29,11 @@ impl Builder<'_> {
         match number(text) {
             Ok(kind) => kind,
             Err((why, help)) => {
-                self.report(errors::bad_literal(span, why, help));
+                let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+                self.report(match duration::meant(&text[..unit], &text[unit..]) {
+                    Some(meant) => meant.on(errors::bad_literal(span, why, help), span),
+                    None => errors::bad_literal(span, why, help),
+                });
                 ExprKind::Error
             }
         }

@@ -26,7 +26,7 @@ impl Builder<'_> {
                 Rule::connector => lookup.connector = self.connector(inner),
                 Rule::key_clause => match lookup.key.first() {
                     Some(first) => self.report(errors::repeated(span, "key", first.span)),
-                    None => lookup.key = self.names(inner),
+                    None => lookup.key = self.key(inner),
                 },
                 Rule::cache_clause => match &lookup.cache {
                     Some(first) => self.report(errors::repeated(span, "cache", first.span)),
