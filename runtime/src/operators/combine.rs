@@ -112,8 +112,8 @@ where
         let key = (self.key_of)(&row)?;
         let second = (self.side_of)(&row);
         let slot = self.state.slot(&key)?;
-        self.ttl.touch(slot, &key);
-        let (before, after, made) = match self.state.place(slot, &key) {
+        self.ttl.touch(slot, &key)?;
+        let (before, after, made) = match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let (made, counts) = place.value();
                 let before = self.rule.count(*counts);

@@ -37,7 +37,7 @@ impl<A: Aggregation> Operator<A::In> for CountWindow<A> {
     fn process(&mut self, row: A::In, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
         let key = self.aggregation.key(&row)?;
         let slot = self.state.slot(&key)?;
-        match self.state.place(slot, &key) {
+        match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let (rows, acc) = place.value();
                 self.aggregation.add(acc, &row)?;
@@ -64,15 +64,14 @@ impl<A: Aggregation> Operator<A::In> for CountWindow<A> {
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<A::Out>) -> Result<Option<Watermark>, Failure> {
         let tables = if watermark == Watermark::MAX { self.state.tables().tables() } else { 0 };
         for table in 0..tables {
-            for entry in self.state.tables_mut().drain(table) {
-                emit(&self.aggregation, &entry.key, WindowBounds::ALL, &entry.value.1, out)?;
-            }
+            let aggregation = &self.aggregation;
+            self.state.tables_mut().drain(table, |key, (_, acc)| emit(aggregation, &key, WindowBounds::ALL, &acc, out))?;
         }
         Ok(Some(watermark))
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&Progress::default(), snapshot);
+        self.state.snapshot(&Progress::default(), snapshot)?;
         Ok(())
     }
 
@@ -130,7 +129,7 @@ impl<A: Aggregation> Operator<A::In> for SlidingCountWindow<A> {
     fn process(&mut self, row: A::In, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
         let key = self.aggregation.key(&row)?;
         let slot = self.state.slot(&key)?;
-        let (rows, panes) = match self.state.place(slot, &key) {
+        let (rows, panes) = match self.state.place(slot, &key)? {
             Place::Occupied(place) => place.into_value(),
             Place::Vacant(place) => place.insert(key.clone(), (0, VecDeque::new())),
         };
@@ -154,23 +153,23 @@ impl<A: Aggregation> Operator<A::In> for SlidingCountWindow<A> {
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<A::Out>) -> Result<Option<Watermark>, Failure> {
         let tables = if watermark == Watermark::MAX { self.state.tables().tables() } else { 0 };
         for table in 0..tables {
-            for entry in self.state.tables_mut().drain(table) {
-                let (rows, panes) = entry.value;
-                if rows.is_multiple_of(self.step) {
-                    continue;
+            let Self { aggregation, size, step, pane, state } = self;
+            state.tables_mut().drain(table, |key, (rows, panes)| {
+                if rows.is_multiple_of(*step) {
+                    return Ok(());
                 }
                 // The window that would have come next, cut short.
-                let first_row = rows.next_multiple_of(self.step).saturating_sub(self.size);
-                let first_kept = rows.div_ceil(self.pane) - panes.len() as u64;
-                let skip = (first_row / self.pane).saturating_sub(first_kept);
-                emit_merged(&self.aggregation, &entry.key, panes.iter().skip(skip as usize), out)?;
-            }
+                let first_row = rows.next_multiple_of(*step).saturating_sub(*size);
+                let first_kept = rows.div_ceil(*pane) - panes.len() as u64;
+                let skip = (first_row / *pane).saturating_sub(first_kept);
+                emit_merged(aggregation, &key, panes.iter().skip(skip as usize), out)
+            })?;
         }
         Ok(Some(watermark))
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&Progress::default(), snapshot);
+        self.state.snapshot(&Progress::default(), snapshot)?;
         Ok(())
     }
 

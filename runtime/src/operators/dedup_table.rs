@@ -83,8 +83,8 @@ where
         let key = (self.key_of)(look(&row))?;
         let time = (self.time_of)(look(&row))?.0;
         let slot = self.state.slot(&key)?;
-        self.ttl.touch(slot, &key);
-        match self.state.place(slot, &key) {
+        self.ttl.touch(slot, &key)?;
+        match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let kept = place.value();
                 let forgotten = self.within.is_some_and(|within| time >= kept.0.saturating_add(within));
@@ -118,7 +118,7 @@ where
     fn forget(&mut self, watermark: Watermark, mut each: impl FnMut(T) -> Result<(), JobError>) -> Result<(), JobError> {
         let Some(within) = self.within else { return Ok(()) };
         while let Some((_, slot, key)) = self.timers.pop(watermark.0) {
-            let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
+            let Place::Occupied(mut place) = self.state.place(slot, &key)? else { continue };
             let due = place.value().0.saturating_add(within);
             if due <= watermark.0 {
                 each(place.remove().1.1)?;
@@ -209,7 +209,7 @@ where
     }
 
     fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<T>>) -> Result<(), Failure> {
-        self.rows.ttl.advance(now, &mut self.rows.state);
+        self.rows.ttl.advance(now, &mut self.rows.state)?;
         Ok(())
     }
 
@@ -224,8 +224,8 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.rows.state.snapshot(&Progress::default(), snapshot);
-        self.rows.ttl.snapshot(snapshot);
+        self.rows.state.snapshot(&Progress::default(), snapshot)?;
+        self.rows.ttl.snapshot(snapshot)?;
         Ok(())
     }
 
@@ -260,9 +260,7 @@ where
         self.rows.forget(watermark, |row| out.emit(row))?;
         if watermark == Watermark::MAX {
             for table in 0..self.rows.state.tables().tables() {
-                for entry in self.rows.state.tables_mut().drain(table) {
-                    out.emit(entry.value.1)?;
-                }
+                self.rows.state.tables_mut().drain(table, |_, (_, row)| out.emit(row))?;
             }
         }
         // Rows that stand for good may be of any time: none is late.
@@ -270,7 +268,7 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.rows.state.snapshot(&Progress::default(), snapshot);
+        self.rows.state.snapshot(&Progress::default(), snapshot)?;
         Ok(())
     }
 

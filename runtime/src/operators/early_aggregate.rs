@@ -103,9 +103,8 @@ impl<A: Aggregation, W: WindowAssigner, L> EarlyAggregate<A, W, L> {
                 if !shows || window.last() <= before {
                     continue;
                 }
-                for (key, shown) in tables.values_mut(table, |(_, _, changed)| *changed) {
-                    show(&self.aggregation, key, window, shown, out)?;
-                }
+                let aggregation = &self.aggregation;
+                tables.change(table, |(_, _, changed)| *changed, |key, shown| show(aggregation, key, window, shown, out))?;
             }
         }
         self.progress.advance(to);
@@ -186,9 +185,9 @@ where
                 continue;
             }
             is_late = false;
-            let range = self.hasher.range();
-            let tables = self.windows.entry((window.end.0, window.start.0)).or_insert_with(|| KeyedTables::new(range));
-            let shown = match tables.place(slot, &key) {
+            let hasher = &self.hasher;
+            let tables = self.windows.entry((window.end.0, window.start.0)).or_insert_with(|| KeyedTables::new(hasher));
+            let shown = match tables.place(slot, &key)? {
                 Place::Occupied(place) => place.into_value(),
                 Place::Vacant(place) => place.insert(key.clone(), (A::Acc::default(), None, false)),
             };
@@ -238,8 +237,7 @@ where
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
         let state = (STATE, self.schema());
-        tables_by_time::snapshot(state, &self.hasher, &self.progress, &mut self.windows, snapshot);
-        Ok(())
+        tables_by_time::snapshot(state, &self.hasher, &self.progress, &mut self.windows, snapshot)
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {

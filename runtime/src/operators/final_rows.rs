@@ -48,7 +48,7 @@ where
     fn process(&mut self, change: Change<T>, _out: &mut impl Collector<T>) -> Result<(), Failure> {
         let key = (self.key_of)(&change.row)?;
         let slot = self.state.slot(&key)?;
-        match (self.state.place(slot, &key), change.kind.adds()) {
+        match (self.state.place(slot, &key)?, change.kind.adds()) {
             (Place::Occupied(mut place), true) => *place.value() = change.row,
             (Place::Occupied(place), false) => {
                 place.remove();
@@ -64,9 +64,7 @@ where
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
         if watermark == Watermark::MAX {
             for table in 0..self.state.tables().tables() {
-                for entry in self.state.tables_mut().drain(table) {
-                    out.emit(entry.value)?;
-                }
+                self.state.tables_mut().drain(table, |_, row| out.emit(row))?;
             }
         }
         // Rows come at the end and may be of any time: none is late.
@@ -74,7 +72,7 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&Progress::default(), snapshot);
+        self.state.snapshot(&Progress::default(), snapshot)?;
         Ok(())
     }
 
@@ -155,7 +153,7 @@ where
         change.row.encode(&mut self.buffer);
         let slot = self.state.slot(&key)?;
         let step = if change.kind.adds() { 1 } else { -1 };
-        match self.state.place(slot, &key) {
+        match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let standing = place.value();
                 match standing.iter_mut().position(|(row, _)| row.bytes == self.buffer) {
@@ -181,11 +179,14 @@ where
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
         if watermark == Watermark::MAX {
             for table in 0..self.state.tables().tables() {
-                for (row, count) in self.state.tables_mut().drain(table).flat_map(|entry| entry.value) {
-                    for _ in 0..count {
-                        out.emit(decode_from_slice(&row.bytes).map_err(|error| JobError::new(error.to_string()))?)?;
+                self.state.tables_mut().drain(table, |_, rows| {
+                    for (row, count) in rows {
+                        for _ in 0..count {
+                            out.emit(decode_from_slice(&row.bytes).map_err(|error| JobError::new(error.to_string()))?)?;
+                        }
                     }
-                }
+                    Ok::<_, JobError>(())
+                })?;
             }
         }
         // Rows come at the end and may be of any time: none is late.
@@ -193,7 +194,7 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&Progress::default(), snapshot);
+        self.state.snapshot(&Progress::default(), snapshot)?;
         Ok(())
     }
 

@@ -82,7 +82,7 @@ impl<J: Joining, N: Stage<J::Left>> IntervalJoin<J, N> {
             return Ok(self.late.left(row)?);
         }
         let due = self.left_due(time);
-        let mut place = self.state.place(slot, &key);
+        let mut place = self.state.place(slot, &key)?;
         let mut met = false;
         if let Place::Occupied(place) = &mut place
             && self.join.can_match(&key)
@@ -123,7 +123,7 @@ impl<J: Joining, N: Stage<J::Left>> IntervalJoin<J, N> {
             return Ok(());
         }
         let due = self.right_due(time);
-        let mut place = self.state.place(slot, &key);
+        let mut place = self.state.place(slot, &key)?;
         let mut met = false;
         if let Place::Occupied(place) = &mut place
             && self.join.can_match(&key)
@@ -158,7 +158,7 @@ impl<J: Joining, N: Stage<J::Left>> IntervalJoin<J, N> {
     fn forget(&mut self, watermark: i64, out: &mut impl Collector<J::Out>) -> Result<(), JobError> {
         while let Some((_, slot, key)) = self.due.pop(watermark) {
             let (to, from) = (self.to, self.from);
-            let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
+            let Place::Occupied(mut place) = self.state.place(slot, &key)? else { continue };
             let (lefts, rights) = place.value();
             let left_end = lefts.partition_point(|row| row.0.saturating_add(to).max(row.0) <= watermark);
             let right_end = rights.partition_point(|row| row.0.saturating_sub(from).max(row.0) <= watermark);
@@ -220,7 +220,7 @@ impl<J: Joining, N: Stage<J::Left>> Operator<Either<J::Left, J::Right>> for Inte
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot);
+        self.state.snapshot(&self.progress, snapshot)?;
         Ok(())
     }
 

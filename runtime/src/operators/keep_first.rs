@@ -69,8 +69,8 @@ where
         let key = (self.key_of)(&row)?;
         let time = (self.time_of)(&row)?.0;
         let slot = self.state.slot(&key)?;
-        self.ttl.touch(slot, &key);
-        match self.state.place(slot, &key) {
+        self.ttl.touch(slot, &key)?;
+        match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let first = place.value();
                 if self.within.is_none_or(|within| time < first.saturating_add(within)) {
@@ -95,7 +95,7 @@ where
     fn on_watermark(&mut self, watermark: Watermark, _out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
         let Some(within) = self.within else { return Ok(Some(watermark)) };
         while let Some((_, slot, key)) = self.timers.pop(watermark.0) {
-            let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
+            let Place::Occupied(mut place) = self.state.place(slot, &key)? else { continue };
             let due = place.value().saturating_add(within);
             if due <= watermark.0 {
                 place.remove();

@@ -97,7 +97,7 @@ where
         let time = (self.time_of)(&row)?.0;
         let slot = self.state.slot(&key)?;
         let is_late = time <= self.progress.of(slot);
-        let first = match self.state.place(slot, &key) {
+        let first = match self.state.place(slot, &key)? {
             Place::Occupied(place) => place.into_value(),
             Place::Vacant(place) => place.insert(key.clone(), First { emitted: None, waiting: Vec::new() }),
         };
@@ -121,7 +121,7 @@ where
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
         while let Some((_, slot, key)) = self.timers.pop(watermark.0) {
-            let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
+            let Place::Occupied(mut place) = self.state.place(slot, &key)? else { continue };
             let first = place.value();
             let due = first.waiting.partition_point(|(time, _)| *time <= watermark.0);
             for (time, row) in first.waiting.drain(..due).collect::<Vec<_>>() {
@@ -145,7 +145,7 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot);
+        self.state.snapshot(&self.progress, snapshot)?;
         Ok(())
     }
 

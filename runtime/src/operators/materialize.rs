@@ -57,7 +57,7 @@ where
         let slot = self.state.slot(&key)?;
         let before = |row| Change { kind: ChangeKind::UpdateBefore, row };
         let after = |row| Change { kind: ChangeKind::UpdateAfter, row };
-        match (self.state.place(slot, &key), change.kind.adds()) {
+        match (self.state.place(slot, &key)?, change.kind.adds()) {
             (Place::Vacant(place), true) => {
                 place.insert(key, vec![change.row.clone()]);
                 out.emit(Change::insert(change.row))?;
@@ -102,7 +102,7 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&Progress::default(), snapshot);
+        self.state.snapshot(&Progress::default(), snapshot)?;
         Ok(())
     }
 

@@ -106,12 +106,13 @@ impl<A: Analysis> Over<A> {
     /// The last rows of a key look at fewer rows than they might.
     fn release_held(&mut self, out: &mut impl Collector<A::Out>) -> Result<(), JobError> {
         for table in 0..self.state.tables().tables() {
-            for entry in self.state.tables_mut().drain(table) {
-                let mut held = entry.value.held;
+            self.state.tables_mut().drain(table, |_, partition| {
+                let mut held = partition.held;
                 while let Some(row) = held.pop_front() {
                     look_ahead(&self.analysis, row, &held, out)?;
                 }
-            }
+                Ok::<_, JobError>(())
+            })?;
         }
         Ok(())
     }
@@ -226,7 +227,7 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
             self.late_rows += 1;
             return Ok(());
         }
-        match self.state.place(slot, &key) {
+        match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let partition = place.value();
                 partition.waiting.push((time, row));
@@ -247,7 +248,7 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<A::Out>) -> Result<Option<Watermark>, Failure> {
         while let Some((at, slot, key)) = self.timers.pop(watermark.0) {
-            let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
+            let Place::Occupied(mut place) = self.state.place(slot, &key)? else { continue };
             let partition = place.value();
             if partition.timer != at {
                 continue;
@@ -280,7 +281,7 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot);
+        self.state.snapshot(&self.progress, snapshot)?;
         Ok(())
     }
 

@@ -76,7 +76,7 @@ impl<A: Aggregation, L> SessionAggregate<A, L> {
 
     fn advance(&mut self, to: Watermark, out: &mut impl Collector<A::Out>) -> Result<(), JobError> {
         while let Some((at, slot, key)) = self.timers.pop(to.0) {
-            let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
+            let Place::Occupied(mut place) = self.state.place(slot, &key)? else { continue };
             let sessions = place.value();
             if sessions.timer != at {
                 continue;
@@ -158,7 +158,7 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
             Some(now) => now.max(watermark.saturating_add(1)),
         };
         let end = start.saturating_add(self.gap);
-        match self.state.place(slot, &key) {
+        match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let sessions = place.value();
                 let first = &mut sessions.first;
@@ -227,7 +227,7 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot);
+        self.state.snapshot(&self.progress, snapshot)?;
         Ok(())
     }
 

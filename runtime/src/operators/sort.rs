@@ -44,7 +44,7 @@ where
 
     fn release(&mut self, watermark: i64, out: &mut impl Collector<T>) -> Result<(), JobError> {
         while let Some((_, slot, time)) = self.times.pop(watermark) {
-            let Place::Occupied(place) = self.state.place(slot, &time) else { continue };
+            let Place::Occupied(place) = self.state.place(slot, &time)? else { continue };
             let (_, mut rows) = place.remove();
             // Rows of equal order stay as they came.
             rows.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -76,7 +76,7 @@ where
         }
         let order = (self.order_of)(&row)?;
         let slot = self.state.slot(&time)?;
-        match self.state.place(slot, &time) {
+        match self.state.place(slot, &time)? {
             Place::Occupied(mut place) => place.value().push((order, row)),
             Place::Vacant(place) => {
                 place.insert(time, vec![(order, row)]);
@@ -98,7 +98,7 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot);
+        self.state.snapshot(&self.progress, snapshot)?;
         Ok(())
     }
 

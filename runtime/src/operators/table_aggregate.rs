@@ -99,7 +99,7 @@ impl<A: Aggregation> Groups<A> {
     fn update(&mut self, adds: bool, row: &A::In) -> Result<(), Failure> {
         let key = self.aggregation.key(row)?;
         let slot = self.state.slot(&key)?;
-        match self.state.place(slot, &key) {
+        match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let group = place.value();
                 self.stray += u64::from(!apply(&self.aggregation, group, adds, row)?);
@@ -126,9 +126,9 @@ impl<A: Aggregation> Groups<A> {
     {
         let key = self.aggregation.key(row)?;
         let slot = self.state.slot(&key)?;
-        self.ttl.touch(slot, &key);
+        self.ttl.touch(slot, &key)?;
         let output = |group: &(u64, A::Acc)| self.aggregation.output(&key, WindowBounds::ALL, &group.1);
-        let (before, after) = match self.state.place(slot, &key) {
+        let (before, after) = match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let group = place.value();
                 let before = output(group).ok();
@@ -170,9 +170,8 @@ impl<A: Aggregation> Groups<A> {
 
     fn finish(&mut self, mut each: impl FnMut(&A, &A::Key, &A::Acc) -> Result<(), JobError>) -> Result<(), JobError> {
         for table in 0..self.state.tables().tables() {
-            for entry in self.state.tables_mut().drain(table) {
-                each(&self.aggregation, &entry.key, &entry.value.1)?;
-            }
+            let aggregation = &self.aggregation;
+            self.state.tables_mut().drain(table, |key, (_, acc)| each(aggregation, &key, &acc))?;
         }
         Ok(())
     }
@@ -196,7 +195,7 @@ where
     }
 
     fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<Change<A::Out>>) -> Result<(), Failure> {
-        self.groups.ttl.advance(now, &mut self.groups.state);
+        self.groups.ttl.advance(now, &mut self.groups.state)?;
         Ok(())
     }
 
@@ -210,8 +209,8 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.groups.state.snapshot(&Progress::default(), snapshot);
-        self.groups.ttl.snapshot(snapshot);
+        self.groups.state.snapshot(&Progress::default(), snapshot)?;
+        self.groups.ttl.snapshot(snapshot)?;
         Ok(())
     }
 
@@ -248,7 +247,7 @@ impl<A: Aggregation, I: Carried> Operator<I::Row<A::In>> for FinalAggregate<A, I
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.groups.state.snapshot(&Progress::default(), snapshot);
+        self.groups.state.snapshot(&Progress::default(), snapshot)?;
         Ok(())
     }
 

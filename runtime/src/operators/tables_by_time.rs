@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::JobError;
+use crate::error::{JobError, JobResult};
 use crate::operator::{KeyGroupPart, OperatorSnapshot, RestoredOperator};
 use crate::record::Key;
 use crate::state::{KeyHasher, KeyedTables, Place, State, StateReader, decode_entries, read};
@@ -17,7 +17,8 @@ pub(super) fn snapshot<P, K, V>(
     progress: &Progress,
     tables: &mut BTreeMap<P, KeyedTables<K, V>>,
     snapshot: &mut OperatorSnapshot,
-) where
+) -> JobResult<()>
+where
     P: Copy + State + Send + 'static,
     K: Key,
     V: Clone + State + Send + Sync + 'static,
@@ -26,8 +27,10 @@ pub(super) fn snapshot<P, K, V>(
     let mut parts = Vec::new();
     for table in 0..range.len() as u32 {
         let watermark = progress.of_table(table);
-        let shared = tables.iter_mut().filter_map(|(time, tables)| Some((*time, tables.share(table)?)));
-        let shared: Vec<_> = shared.collect();
+        let mut shared = Vec::new();
+        for (time, tables) in &mut *tables {
+            shared.extend(tables.share(table)?.map(|entries| (*time, entries)));
+        }
         if watermark != i64::MIN || !shared.is_empty() {
             parts.push(KeyGroupPart::new((range.start + table) as u16, move |out| {
                 watermark.encode(out);
@@ -40,6 +43,7 @@ pub(super) fn snapshot<P, K, V>(
         }
     }
     snapshot.keyed(name, schema, parts);
+    Ok(())
 }
 
 /// Takes the tables of a checkpoint.
@@ -65,9 +69,9 @@ where
         }
         for _ in 0..read::<u64>(&mut input)? {
             let time = read::<P>(&mut input)?;
-            let tables = tables.entry(time).or_insert_with(|| KeyedTables::new(range));
+            let tables = tables.entry(time).or_insert_with(|| KeyedTables::new(hasher));
             decode_entries(&mut input, |key: K, value: V| {
-                if let Place::Vacant(place) = tables.place(hasher.slot(&key)?, &key) {
+                if let Place::Vacant(place) = tables.place(hasher.slot(&key)?, &key)? {
                     place.insert(key, value);
                 }
                 Ok(())

@@ -62,7 +62,7 @@ impl<J: Joining, R: Carried, N: Stage<J::Left>> TemporalJoin<J, R, N> {
             return Ok(alone(&self.join, self.kind, &row, out)?);
         }
         self.due.push(time, slot, key.clone());
-        match self.state.place(slot, &key) {
+        match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let lefts = &mut place.value().0;
                 let at = lefts.partition_point(|other| other.0 <= time);
@@ -92,7 +92,7 @@ impl<J: Joining, R: Carried, N: Stage<J::Left>> TemporalJoin<J, R, N> {
         let version = (time, kind.adds().then_some(row));
         let is_gone = version.1.is_none();
         // A version by itself is kept for rows to come; one that says that there is none is worth nothing.
-        let forget = match self.state.place(slot, &key) {
+        let forget = match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let versions = &mut place.value().1;
                 let at = versions.partition_point(|other| other.0 < time);
@@ -116,7 +116,7 @@ impl<J: Joining, R: Carried, N: Stage<J::Left>> TemporalJoin<J, R, N> {
     /// Joins the rows whose time has come, and forgets versions that nobody will ask for.
     fn advance(&mut self, watermark: i64, out: &mut impl Collector<J::Out>) -> Result<(), JobError> {
         while let Some((_, slot, key)) = self.due.pop(watermark) {
-            let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
+            let Place::Occupied(mut place) = self.state.place(slot, &key)? else { continue };
             let (lefts, versions) = place.value();
             let end = lefts.partition_point(|row| row.0 <= watermark);
             for (time, left) in lefts.drain(..end) {
@@ -188,7 +188,7 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot);
+        self.state.snapshot(&self.progress, snapshot)?;
         Ok(())
     }
 

@@ -86,10 +86,10 @@ where
         let order = (self.order_of)(&row)?;
         let slot = self.state.slot(&key)?;
         let (limit, make) = (self.limit, &self.make);
-        let mut place = match self.state.place(slot, &key) {
+        let mut place = match self.state.place(slot, &key)? {
             Place::Occupied(place) => place,
             Place::Vacant(place) if adds => {
-                self.ttl.touch(slot, &key);
+                self.ttl.touch(slot, &key)?;
                 let ranking = place.insert(key, Ranking::default());
                 ranking.add(order, row, limit);
                 let made = ranking.row(0).map(|row| make(row, 1));
@@ -104,7 +104,7 @@ where
         if adds && !ranking.takes(&order, limit) {
             return Ok(());
         }
-        self.ttl.touch(slot, &key);
+        self.ttl.touch(slot, &key)?;
         // A row may change the ranks of all from its place on.
         let from = ranking.before(&order);
         let before = if self.ranked { made(ranking, from, limit, make) } else { Vec::new() };

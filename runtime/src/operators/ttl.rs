@@ -3,7 +3,7 @@
 //! State: key → the clock when it last changed; nothing where there is no limit. What has been emitted for a forgotten key
 //! stands for good, and a row that comes later finds no state, as if it were the first.
 
-use crate::error::JobError;
+use crate::error::{JobError, JobResult};
 use crate::operator::{OperatorContext, OperatorSnapshot, RestoredOperator};
 use crate::record::Key;
 use crate::state::{KeyedState, Place, Slot, State};
@@ -22,8 +22,7 @@ macro_rules! state_with_ttl {
             now: i64,
             _out: &mut impl crate::operator::Collector<$out>,
         ) -> Result<(), crate::operator::Failure> {
-            self.ttl.advance(now, &mut self.state);
-            Ok(())
+            Ok(self.ttl.advance(now, &mut self.state)?)
         }
 
         fn next_processing_time(&self) -> Option<i64> {
@@ -31,9 +30,8 @@ macro_rules! state_with_ttl {
         }
 
         fn snapshot(&mut self, snapshot: &mut crate::operator::OperatorSnapshot) -> Result<(), crate::error::JobError> {
-            self.state.snapshot(&crate::time::Progress::default(), snapshot);
-            self.ttl.snapshot(snapshot);
-            Ok(())
+            self.state.snapshot(&crate::time::Progress::default(), snapshot)?;
+            self.ttl.snapshot(snapshot)
         }
     };
 }
@@ -69,15 +67,13 @@ impl<K: Key> Ttl<K> {
 
     /// The state of a key has changed.
     #[inline]
-    pub fn touch(&mut self, slot: Slot, key: &K) {
-        if self.micros.is_some() {
-            self.note(slot, key);
-        }
+    pub fn touch(&mut self, slot: Slot, key: &K) -> JobResult<()> {
+        if self.micros.is_some() { self.note(slot, key) } else { Ok(()) }
     }
 
-    fn note(&mut self, slot: Slot, key: &K) {
-        let Some(micros) = self.micros else { return };
-        match self.touched.place(slot, key) {
+    fn note(&mut self, slot: Slot, key: &K) -> JobResult<()> {
+        let Some(micros) = self.micros else { return Ok(()) };
+        match self.touched.place(slot, key)? {
             // Its timer finds that it has been touched since, and is set anew.
             Place::Occupied(mut place) => *place.value() = self.now,
             Place::Vacant(place) => {
@@ -85,25 +81,27 @@ impl<K: Key> Ttl<K> {
                 self.due.push(self.now.saturating_add(micros), slot, key.clone());
             }
         }
+        Ok(())
     }
 
     /// The clock goes on: the state forgets every key whose time has come.
-    pub fn advance<V>(&mut self, now: i64, state: &mut KeyedState<K, V>)
+    pub fn advance<V>(&mut self, now: i64, state: &mut KeyedState<K, V>) -> JobResult<()>
     where
         V: Clone + State + Send + Sync + 'static,
     {
         self.now = self.now.max(now);
-        let Some(micros) = self.micros else { return };
+        let Some(micros) = self.micros else { return Ok(()) };
         while let Some((_, slot, key)) = self.due.pop(self.now) {
-            let Place::Occupied(mut place) = self.touched.place(slot, &key) else { continue };
+            let Place::Occupied(mut place) = self.touched.place(slot, &key)? else { continue };
             let due = place.value().saturating_add(micros);
             if due <= self.now {
                 place.remove();
-                state.forget(slot, &key);
+                state.forget(slot, &key)?;
             } else {
                 self.due.push(due, slot, key);
             }
         }
+        Ok(())
     }
 
     /// When the next key may have to be forgotten.
@@ -118,10 +116,8 @@ impl<K: Key> Ttl<K> {
     }
 
     /// As [`KeyedState::snapshot`].
-    pub fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) {
-        if self.micros.is_some() {
-            self.touched.snapshot(&Progress::default(), snapshot);
-        }
+    pub fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> JobResult<()> {
+        if self.micros.is_some() { self.touched.snapshot(&Progress::default(), snapshot) } else { Ok(()) }
     }
 
     /// Goes on from a checkpoint. Keys of a checkpoint without a limit, or with another, count as touched when they come again.

@@ -90,8 +90,8 @@ where
             return Ok(give_if::<E, _>(kind.keeps(Side::Left), sign(adds), || left_alone(join, &row), out)?);
         }
         let slot = state.slot(&key)?;
-        ttl.touch(slot, &key);
-        let mut place = state.place(slot, &key);
+        ttl.touch(slot, &key)?;
+        let mut place = state.place(slot, &key)?;
         let mut none = (Vec::new(), Vec::new());
         let (lefts, rights) = match &mut place {
             Place::Occupied(place) => place.value(),
@@ -159,8 +159,8 @@ where
             return Ok(give_if::<E, _>(kind.keeps(Side::Right), sign(adds), || right_alone(join, &row), out)?);
         }
         let slot = state.slot(&key)?;
-        ttl.touch(slot, &key);
-        let mut place = state.place(slot, &key);
+        ttl.touch(slot, &key)?;
+        let mut place = state.place(slot, &key)?;
         let mut none = (Vec::new(), Vec::new());
         let (lefts, rights) = match &mut place {
             Place::Occupied(place) => place.value(),

@@ -113,7 +113,7 @@ impl<A: Aggregation, W: WindowAssigner, L> WindowAggregate<A, W, L> {
 
     #[cold]
     fn open_pane(&mut self, start: i64) {
-        self.panes.insert(start, KeyedTables::new(self.hasher.range()));
+        self.panes.insert(start, KeyedTables::new(&self.hasher));
         if let Some(window) = self.assigner.next_window(start, self.fired) {
             self.due = self.due.min(window.last());
         }
@@ -149,70 +149,41 @@ impl<A: Aggregation, W: WindowAssigner, L> WindowAggregate<A, W, L> {
     }
 
     fn fire(&mut self, window: WindowBounds, out: &mut impl Collector<A::Out>) -> Result<(), JobError> {
-        let mut panes = self.panes.range(window.start.0..window.end.0).map(|(_, tables)| tables);
+        let WindowAggregate { aggregation, panes, progress, .. } = self;
+        let mut panes = panes.range_mut(window.start.0..window.end.0).map(|(_, tables)| tables);
         let Some(first) = panes.next() else { return Ok(()) };
-        let rest: Vec<_> = panes.collect();
+        let mut rest: Vec<_> = panes.collect();
         for table in 0..first.tables() {
             // After a restore the key group may have been further than the others: it has seen this window off.
-            if window.last() <= self.progress.of_table(table) {
+            if window.last() <= progress.of_table(table) {
                 continue;
             }
             if rest.is_empty() {
-                for entry in first.table(table) {
-                    emit(&self.aggregation, &entry.key, window, &entry.value, out)?;
-                }
+                first.each(table, |_, key, acc| emit(aggregation, key, window, acc, out))?;
                 continue;
             }
-            self.fire_merged(window, table, first, &rest, out)?;
-        }
-        Ok(())
-    }
-
-    fn fire_merged(
-        &self,
-        window: WindowBounds,
-        table: u32,
-        first: &KeyedTables<A::Key, A::Acc>,
-        rest: &[&KeyedTables<A::Key, A::Acc>],
-        out: &mut impl Collector<A::Out>,
-    ) -> Result<(), JobError> {
-        // None: the merge failed, and the key has no row.
-        let mut merged: KeyedTables<A::Key, Option<A::Acc>> = KeyedTables::one();
-        for entry in std::iter::once(first).chain(rest.iter().copied()).flat_map(|pane| pane.table(table)) {
-            match merged.place(entry.slot(0), &entry.key) {
-                Place::Vacant(place) => {
-                    place.insert(entry.key.clone(), Some(entry.value.clone()));
-                }
-                Place::Occupied(mut place) => {
-                    let value = place.value();
-                    if let Some(acc) = value
-                        && let Err(error) = self.aggregation.merge(acc, &entry.value)
-                    {
-                        *value = None;
-                        out.reject(error)?;
-                    }
-                }
-            }
-        }
-        for entry in merged.table(0) {
-            if let Some(acc) = &entry.value {
-                emit(&self.aggregation, &entry.key, window, acc, out)?;
-            }
+            fire_merged(
+                aggregation,
+                window,
+                table,
+                std::iter::once(&mut *first).chain(rest.iter_mut().map(|pane| &mut **pane)),
+                out,
+            )?;
         }
         Ok(())
     }
 
     /// A row came for windows that are over but still take rows: they come out again for its key.
     #[cold]
-    fn fire_again(&self, slot: Slot, key: &A::Key, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
+    fn fire_again(&mut self, slot: Slot, key: &A::Key, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
         let pane = self.current.bounds.start.0;
         let watermark = self.progress.of(slot);
         let mut after = watermark.saturating_sub(self.allowed_lateness).saturating_add(1);
         while let Some(window) = self.assigner.next_window(pane, after).filter(|window| window.last() <= watermark) {
             after = window.end.0;
             let mut merged: Option<A::Acc> = None;
-            for (_, tables) in self.panes.range(window.start.0..window.end.0) {
-                match (tables.get(slot, key), &mut merged) {
+            for (_, tables) in self.panes.range_mut(window.start.0..window.end.0) {
+                match (tables.get(slot, key)?, &mut merged) {
                     (None, _) => {}
                     (Some(acc), None) => merged = Some(acc.clone()),
                     (Some(acc), Some(merged)) => self.aggregation.merge(merged, acc)?,
@@ -229,6 +200,45 @@ impl<A: Aggregation, W: WindowAssigner, L> WindowAggregate<A, W, L> {
         let entries = format!("map<{},{}>", A::Key::schema(), A::Acc::schema());
         format!("{}{{watermark:int64,panes:list<(int64,{entries})>}}", self.assigner.describe())
     }
+}
+
+/// Merges what several panes have of one key group, and emits it.
+fn fire_merged<'a, A: Aggregation>(
+    aggregation: &A,
+    window: WindowBounds,
+    table: u32,
+    panes: impl Iterator<Item = &'a mut KeyedTables<A::Key, A::Acc>>,
+    out: &mut impl Collector<A::Out>,
+) -> Result<(), JobError>
+where
+    A::Key: 'a,
+    A::Acc: 'a,
+{
+    // None: the merge failed, and the key has no row.
+    let mut merged: KeyedTables<A::Key, Option<A::Acc>> = KeyedTables::one();
+    for pane in panes {
+        pane.each(table, |slot, key, acc| {
+            match merged.place(slot.in_one(), key)? {
+                Place::Vacant(place) => {
+                    place.insert(key.clone(), Some(acc.clone()));
+                }
+                Place::Occupied(mut place) => {
+                    let value = place.value();
+                    if let Some(merged) = value
+                        && let Err(error) = aggregation.merge(merged, acc)
+                    {
+                        *value = None;
+                        out.reject(error)?;
+                    }
+                }
+            }
+            Ok::<_, JobError>(())
+        })?;
+    }
+    merged.each(0, |_, key, acc| match acc {
+        Some(acc) => emit(aggregation, key, window, acc, out),
+        None => Ok(()),
+    })
 }
 
 /// Emits a group's row, or counts it as one that has no value.
@@ -276,10 +286,10 @@ impl<A: Aggregation, W: WindowAssigner, L: Stage<A::In>> Operator<A::In> for Win
             Some(tables) => tables,
             None => {
                 self.open_pane(pane);
-                self.panes.entry(pane).or_insert_with(|| KeyedTables::new(self.hasher.range()))
+                self.panes.entry(pane).or_insert_with(|| KeyedTables::new(&self.hasher))
             }
         };
-        match tables.place(slot, &key) {
+        match tables.place(slot, &key)? {
             Place::Occupied(mut place) => self.aggregation.add(place.value(), &row)?,
             Place::Vacant(place) => {
                 let mut acc = A::Acc::default();
@@ -321,8 +331,7 @@ impl<A: Aggregation, W: WindowAssigner, L: Stage<A::In>> Operator<A::In> for Win
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
         let state = (STATE, self.schema());
-        tables_by_time::snapshot(state, &self.hasher, &self.progress, &mut self.panes, snapshot);
-        Ok(())
+        tables_by_time::snapshot(state, &self.hasher, &self.progress, &mut self.panes, snapshot)
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {

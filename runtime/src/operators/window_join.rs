@@ -12,7 +12,7 @@ use super::Joining;
 use super::late::Late;
 use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
-use crate::error::JobError;
+use crate::error::{JobError, JobResult};
 use crate::graph::{JoinKind, Side};
 use crate::operator::{
     Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
@@ -89,13 +89,13 @@ fn insert<T>(rows: &mut Vec<(i64, T)>, time: i64, row: T) {
 
 impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> WindowJoin<J, W, N> {
     /// Sets the timers of a row. None: it is too late. Else the windows that are over already.
-    fn place_in_time(&mut self, time: i64, slot: Slot, key: &J::Key) -> Option<Vec<WindowBounds>> {
+    fn place_in_time(&mut self, time: i64, slot: Slot, key: &J::Key) -> JobResult<Option<Vec<WindowBounds>>> {
         let watermark = self.progress.of(slot);
         let forget = last_moment(&self.windows, time, self.lateness);
         if forget <= watermark {
-            return None;
+            return Ok(None);
         }
-        let (lefts, rights) = match self.state.place(slot, key) {
+        let (lefts, rights) = match self.state.place(slot, key)? {
             Place::Occupied(place) => place.into_value(),
             Place::Vacant(place) => place.insert(key.clone(), (Vec::new(), Vec::new())),
         };
@@ -117,15 +117,15 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> WindowJoin<J, W, N> {
         if self.lateness > 0 && first {
             self.due.push(forget, slot, (None, key.clone()));
         }
-        Some(over)
+        Ok(Some(over))
     }
 
     fn left(&mut self, row: J::Left, out: &mut impl Collector<J::Out>) -> Result<(), Failure> {
         let time = self.join.left_time(&row)?.0;
         let key = self.join.left_key(&row)?;
         let slot = self.state.slot(&key)?;
-        let Some(over) = self.place_in_time(time, slot, &key) else { return Ok(self.late.left(row)?) };
-        let Place::Occupied(mut place) = self.state.place(slot, &key) else { return Ok(()) };
+        let Some(over) = self.place_in_time(time, slot, &key)? else { return Ok(self.late.left(row)?) };
+        let Place::Occupied(mut place) = self.state.place(slot, &key)? else { return Ok(()) };
         let (lefts, rights) = place.value();
         for window in over {
             let rights = if self.join.can_match(&key) { in_window(rights, window) } else { &[] };
@@ -139,11 +139,11 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> WindowJoin<J, W, N> {
         let time = self.join.right_time(&row)?.0;
         let key = self.join.right_key(&row)?;
         let slot = self.state.slot(&key)?;
-        let Some(over) = self.place_in_time(time, slot, &key) else {
+        let Some(over) = self.place_in_time(time, slot, &key)? else {
             self.late.count();
             return Ok(());
         };
-        let Place::Occupied(mut place) = self.state.place(slot, &key) else { return Ok(()) };
+        let Place::Occupied(mut place) = self.state.place(slot, &key)? else { return Ok(()) };
         let (lefts, rights) = place.value();
         for window in over {
             let mut met = false;
@@ -173,7 +173,7 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> WindowJoin<J, W, N> {
     fn advance(&mut self, watermark: i64, out: &mut impl Collector<J::Out>) -> Result<(), JobError> {
         while let Some((at, slot, (start, key))) = self.due.pop(watermark) {
             let done = self.progress.of(slot);
-            let Place::Occupied(mut place) = self.state.place(slot, &key) else { continue };
+            let Place::Occupied(mut place) = self.state.place(slot, &key)? else { continue };
             let (lefts, rights) = place.value();
             if let Some(start) = start.filter(|_| at > done) {
                 let window = WindowBounds::new(start, at.saturating_add(1));
@@ -295,7 +295,7 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot);
+        self.state.snapshot(&self.progress, snapshot)?;
         Ok(())
     }
 

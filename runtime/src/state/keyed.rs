@@ -3,9 +3,9 @@
 //! Each key group's part begins with the watermark of the operator, so that after a restore, at any parallelism, every key
 //! group goes on from where it stood: what was late stays late, what has been emitted is not emitted again.
 
-use super::tables::{KeyHasher, KeyedTables, Place, SharedTable, Slot, decode_entries, read};
-use super::{State, StateReader};
-use crate::error::JobError;
+use super::tables::{KeyedTables, SharedTable, decode_entries, read};
+use super::{KeyHasher, Place, Slot, State, StateReader};
+use crate::error::{JobError, JobResult};
 use crate::operator::{KeyGroupPart, OperatorContext, OperatorSnapshot, RestoredOperator};
 use crate::record::Key;
 use crate::time::Progress;
@@ -26,14 +26,14 @@ where
     /// Empty state with a name that is unique in its operator. To be opened before use.
     pub fn new(name: &'static str) -> Self {
         let hasher = KeyHasher::default();
-        let tables = KeyedTables::new(hasher.range());
+        let tables = KeyedTables::new(&hasher);
         KeyedState { name, hasher, tables }
     }
 
     /// Lays it out for the key groups of this subtask.
     pub fn open(&mut self, context: &OperatorContext) {
         self.hasher = KeyHasher::new(context);
-        self.tables = KeyedTables::new(self.hasher.range());
+        self.tables = KeyedTables::new(&self.hasher);
     }
 
     /// Where a key belongs.
@@ -44,7 +44,7 @@ where
 
     /// The place of a key, to be looked at and changed with one look-up.
     #[inline]
-    pub fn place(&mut self, slot: Slot, key: &K) -> Place<'_, K, V> {
+    pub fn place(&mut self, slot: Slot, key: &K) -> JobResult<Place<'_, K, V>> {
         self.tables.place(slot, key)
     }
 
@@ -59,30 +59,32 @@ where
     }
 
     /// Forgets a key.
-    pub fn forget(&mut self, slot: Slot, key: &K) {
-        if let Place::Occupied(place) = self.tables.place(slot, key) {
+    pub fn forget(&mut self, slot: Slot, key: &K) -> JobResult<()> {
+        if let Place::Occupied(place) = self.tables.place(slot, key)? {
             place.remove();
         }
+        Ok(())
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.tables = KeyedTables::new(self.hasher.range());
+        self.tables = KeyedTables::new(&self.hasher);
     }
 
     /// Hands the state to a checkpoint.
-    pub fn snapshot(&mut self, progress: &Progress, snapshot: &mut OperatorSnapshot) {
+    pub fn snapshot(&mut self, progress: &Progress, snapshot: &mut OperatorSnapshot) -> JobResult<()> {
         let start = self.hasher.range().start;
         let mut parts = Vec::new();
         for table in 0..self.tables.tables() {
             let watermark = progress.of_table(table);
-            let shared = self.tables.share(table);
+            let shared = self.tables.share(table)?;
             if shared.is_some() || watermark != i64::MIN {
                 let part = Part { watermark, shared };
                 parts.push(KeyGroupPart::new((start + table) as u16, move |out| part.encode(out)));
             }
         }
         snapshot.keyed(self.name, Self::schema(), parts);
+        Ok(())
     }
 
     /// Takes the state of a checkpoint, and calls `each` with every entry.
@@ -103,7 +105,7 @@ where
             decode_entries(&mut input, |key: K, mut value: V| {
                 let slot = self.hasher.slot(&key)?;
                 each(slot, &key, &mut value);
-                if let Place::Vacant(place) = self.tables.place(slot, &key) {
+                if let Place::Vacant(place) = self.tables.place(slot, &key)? {
                     place.insert(key, value);
                 }
                 Ok(())

@@ -2,6 +2,8 @@
 
 mod codec;
 mod containers;
+mod entries;
+mod hasher;
 mod key_group;
 mod keyed;
 pub mod kinds;
@@ -9,7 +11,9 @@ mod shared;
 mod tables;
 
 pub use codec::{State, StateError, StateReader, decode_from_slice, encode_to_vec, schema_of, write_varint};
+pub use entries::{Occupied, Place, Vacant};
+pub use hasher::{KeyHasher, Slot};
 pub use key_group::{KeyGroupRange, KeyGroups, hash_bytes};
 pub use keyed::KeyedState;
 pub use shared::{BroadcastState, Everywhere, OperatorList, Shared, SharedState, UnionList};
-pub use tables::{Entry, KeyHasher, KeyedTables, Occupied, Place, SharedTable, Slot, Vacant, decode_entries, read};
+pub use tables::{KeyedTables, SharedTable, decode_entries, read};

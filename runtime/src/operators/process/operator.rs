@@ -122,7 +122,7 @@ impl<X: Processing, N: Stage<SideOf<X>>> KeyedProcess<X, N> {
         (at, slot, key): (i64, Slot, X::Key),
         out: &mut impl Collector<X::Out>,
     ) -> Result<(), Failure> {
-        let Place::Occupied(mut place) = self.keys.place(slot, &key) else { return Ok(()) };
+        let Place::Occupied(mut place) = self.keys.place(slot, &key)? else { return Ok(()) };
         let of_key = place.value();
         let times = if kind == Kind::Event { &mut of_key.event } else { &mut of_key.clock };
         if !times.remove(at) {
@@ -146,24 +146,26 @@ impl<X: Processing, N: Stage<SideOf<X>>> KeyedProcess<X, N> {
 
     /// The queue of timers holds many that are no longer there: fills it anew.
     #[cold]
-    fn tidy(&mut self, kind: Kind) {
+    fn tidy(&mut self, kind: Kind) -> Result<(), JobError> {
         let mut timers = Timers::default();
         for table in 0..self.keys.tables().tables() {
-            for entry in self.keys.tables().table(table) {
-                let of_key = &entry.value;
+            self.keys.tables_mut().each(table, |slot, key, of_key| {
                 let times = if kind == Kind::Event { &of_key.event } else { &of_key.clock };
-                times.as_slice().iter().for_each(|at| timers.restore(*at, entry.slot(table), &entry.key));
-            }
+                times.as_slice().iter().for_each(|at| timers.restore(*at, slot, key));
+                Ok::<_, JobError>(())
+            })?;
         }
         *self.timers(kind) = timers;
+        Ok(())
     }
 
-    fn tidy_if_stale(&mut self) {
+    fn tidy_if_stale(&mut self) -> Result<(), JobError> {
         for kind in [Kind::Event, Kind::Clock] {
             if self.timers(kind).is_mostly_stale() {
-                self.tidy(kind);
+                self.tidy(kind)?;
             }
         }
+        Ok(())
     }
 
     /// Whether state goes by the clock.
@@ -191,7 +193,7 @@ impl<X: Processing, N: Stage<SideOf<X>>> Operator<X::In> for KeyedProcess<X, N> 
         let slot = self.keys.slot(&key)?;
         let row = self.spec.input(row)?;
         let moment = Moment { key: &key, watermark: self.progress.of(slot), row_time };
-        let result = match self.keys.place(slot, &key) {
+        let result = match self.keys.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let of_key = place.value();
                 let result = self.run.call(of_key, moment, |process, cx| process.process(row, cx));
@@ -244,7 +246,7 @@ impl<X: Processing, N: Stage<SideOf<X>>> Operator<X::In> for KeyedProcess<X, N> 
         if watermark == Watermark::MAX {
             self.end(out)?;
         }
-        self.tidy_if_stale();
+        self.tidy_if_stale()?;
         Ok(Some(watermark))
     }
 
@@ -268,10 +270,10 @@ impl<X: Processing, N: Stage<SideOf<X>>> Operator<X::In> for KeyedProcess<X, N> 
                         of_key.expire(now, ttl);
                         of_key.is_empty()
                     },
-                );
+                )?;
             }
         }
-        self.tidy_if_stale();
+        self.tidy_if_stale()?;
         Ok(())
     }
 
@@ -293,7 +295,7 @@ impl<X: Processing, N: Stage<SideOf<X>>> Operator<X::In> for KeyedProcess<X, N> 
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.keys.snapshot(&self.progress, snapshot);
+        self.keys.snapshot(&self.progress, snapshot)?;
         self.run.shared.each(&mut |name, state| {
             state.snapshot(name, snapshot);
             Ok(())

@@ -1,0 +1,167 @@
+//! The entries of one key group in memory, and the place of a key among them.
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::{Entry as TableEntry, OccupiedEntry, VacantEntry};
+
+use super::Slot;
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub struct Entry<K, V> {
+    pub(super) hash: u64,
+    /// The key.
+    pub key: K,
+    /// The value.
+    pub value: V,
+}
+
+impl<K, V> Entry<K, V> {
+    /// Where the entry belongs.
+    pub fn slot(&self, table: u32) -> Slot {
+        Slot { table, hash: self.hash }
+    }
+}
+
+/// Entries lie one behind the other, in the order in which they came (but the last fills the place of one that goes): growing
+/// moves only their numbers about, reading all of them is fast, and the order is the same in every run.
+#[derive(Clone, Debug)]
+pub(super) struct Entries<K, V> {
+    numbers: HashTable<u32>,
+    pub list: Vec<Entry<K, V>>,
+}
+
+impl<K, V> Default for Entries<K, V> {
+    fn default() -> Self {
+        Entries { numbers: HashTable::new(), list: Vec::new() }
+    }
+}
+
+impl<K, V> Entries<K, V> {
+    /// The value of a key.
+    pub fn get(&self, slot: Slot, key: &K) -> Option<&V>
+    where
+        K: Eq,
+    {
+        let same = |number: &u32| self.list[*number as usize].hash == slot.hash && self.list[*number as usize].key == *key;
+        self.numbers.find(spread(slot.hash), same).map(|number| &self.list[*number as usize].value)
+    }
+
+    /// The place of a key, found with one look-up.
+    #[inline]
+    pub fn place(&mut self, slot: Slot, key: &K) -> Place<'_, K, V>
+    where
+        K: Eq,
+    {
+        let Entries { numbers, list } = self;
+        let same = |number: &u32| {
+            let entry = &list[*number as usize];
+            entry.hash == slot.hash && entry.key == *key
+        };
+        match numbers.entry(spread(slot.hash), same, |number| spread(list[*number as usize].hash)) {
+            TableEntry::Occupied(number) => Place::Occupied(Occupied { number, list }),
+            TableEntry::Vacant(number) => Place::Vacant(Vacant { number, list, hash: slot.hash }),
+        }
+    }
+
+    /// Changes the entries that are like this, and takes away those of which `change` says that they may go.
+    pub fn sweep(&mut self, which: impl Fn(&V) -> bool, mut change: impl FnMut(&K, &mut V) -> bool) {
+        let mut number = 0;
+        while let Some(entry) = self.list.get_mut(number) {
+            if which(&entry.value) && change(&entry.key, &mut entry.value) {
+                self.remove(number);
+            } else {
+                number += 1;
+            }
+        }
+    }
+
+    /// Takes away one entry; the last takes its place.
+    fn remove(&mut self, number: usize) {
+        let entry = self.list.swap_remove(number);
+        let same = |other: &u32| *other as usize == number;
+        if let Ok(place) = self.numbers.find_entry(spread(entry.hash), same) {
+            place.remove();
+        }
+        if let Some(moved) = self.list.get(number) {
+            let before = self.list.len();
+            if let Some(of_moved) = self.numbers.find_mut(spread(moved.hash), |other| *other as usize == before) {
+                *of_moved = number as u32;
+            }
+        }
+    }
+
+    /// Gives back memory when three of four places are free.
+    pub fn shrink(&mut self) {
+        let len = self.list.len();
+        if self.list.capacity() > 64 && len < self.list.capacity() / 4 {
+            self.list.shrink_to(2 * len);
+            let list = &self.list;
+            self.numbers.shrink_to(2 * len, |number| spread(list[*number as usize].hash));
+        }
+    }
+}
+
+/// All keys of a key group agree in `hash % groups`; the table looks at other bits first.
+#[inline]
+fn spread(hash: u64) -> u64 {
+    hash.rotate_left(32)
+}
+
+/// What a key has: nothing yet, or a value.
+pub enum Place<'a, K, V> {
+    /// The key has a value.
+    Occupied(Occupied<'a, K, V>),
+    /// The key has none.
+    Vacant(Vacant<'a, K, V>),
+}
+
+/// A key that has a value.
+pub struct Occupied<'a, K, V> {
+    number: OccupiedEntry<'a, u32>,
+    list: &'a mut Vec<Entry<K, V>>,
+}
+
+impl<'a, K, V> Occupied<'a, K, V> {
+    /// The value.
+    #[inline]
+    pub fn value(&mut self) -> &mut V {
+        &mut self.list[*self.number.get() as usize].value
+    }
+
+    /// The value, for as long as the tables.
+    #[inline]
+    pub fn into_value(self) -> &'a mut V {
+        &mut self.list[*self.number.get() as usize].value
+    }
+
+    /// Takes the key and its value away.
+    pub fn remove(self) -> (K, V) {
+        let (number, place) = self.number.remove();
+        let entry = self.list.swap_remove(number as usize);
+        if let Some(moved) = self.list.get(number as usize) {
+            let before = self.list.len() as u32;
+            if let Some(of_moved) = place.into_table().find_mut(spread(moved.hash), |number| *number == before) {
+                *of_moved = number;
+            }
+        }
+        (entry.key, entry.value)
+    }
+}
+
+/// A key that has no value.
+pub struct Vacant<'a, K, V> {
+    number: VacantEntry<'a, u32>,
+    list: &'a mut Vec<Entry<K, V>>,
+    hash: u64,
+}
+
+impl<'a, K, V> Vacant<'a, K, V> {
+    /// Gives the key its first value.
+    #[inline]
+    pub fn insert(self, key: K, value: V) -> &'a mut V {
+        let number = self.list.len();
+        self.number.insert(number as u32);
+        self.list.push(Entry { hash: self.hash, key, value });
+        &mut self.list[number].value
+    }
+}
