@@ -3,11 +3,10 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use support::{assert_success, build, fresh_folder, millstream, signal};
+use support::{assert_success, build, fresh_folder, millstream, signal, wait_for};
 
 const USERS: usize = 7;
 const ROWS: usize = 900;
@@ -17,7 +16,7 @@ fn pipeline(amount: &str, columns: &str) -> String {
     format!(
         "job totals {{ parallelism: 2 }}\n\
          record Event {{ user: string, amount: {amount} }}\n\
-         source events: Event from file {{ path: \"in.jsonl\", format: json, rate: 600 }}\n\
+         source events: Event from file {{ path: \"in.jsonl\", format: json, rate: 300 }}\n\
          stream totals = events | aggregate by user {{ user, total: sum(amount){columns} }}\n\
          sink totals | final into file {{ path: \"out\", format: json }}\n"
     )
@@ -29,10 +28,16 @@ fn run(binary: &Path, folder: &Path) -> Command {
     command
 }
 
-/// Lets the job run for a while, then stops it with a last checkpoint.
+/// The checkpoints that are whole.
+fn checkpoints(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder.join("checkpoints")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.join("manifest.json").is_file()).collect()
+}
+
+/// Lets the job run until there is a checkpoint or two, then stops it with a last one.
 fn stop_in_the_middle(binary: &Path, folder: &Path) {
     let job = run(binary, folder).stderr(Stdio::piped()).spawn().expect("the job starts");
-    std::thread::sleep(Duration::from_millis(700));
+    wait_for("checkpoints", || checkpoints(folder).iter().any(|path| !path.ends_with("checkpoint-000001")));
     signal(&job, "TERM");
     let output = job.wait_with_output().expect("the job ends");
     assert_success(&output, "a job that is asked to stop");
@@ -73,12 +78,7 @@ fn state_can_be_looked_at_and_outlives_a_change_of_types() {
     assert!(!output.status.success() && said.contains("totals/aggregate/0") && said.contains("`least` is new"), "{said}");
 
     // A wider type that may be null, and a column less: taken over, here from a copy of the newest checkpoint.
-    let newest = std::fs::read_dir(folder.join("checkpoints"))
-        .expect("checkpoints")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.join("manifest.json").is_file())
-        .max()
-        .expect("a whole checkpoint");
+    let newest = checkpoints(&folder).into_iter().max().expect("a whole checkpoint");
     std::fs::create_dir(folder.join("savepoints")).expect("a folder");
     std::fs::rename(&newest, folder.join("savepoints").join(newest.file_name().expect("a name"))).expect("moved");
     std::fs::write(&flow, pipeline("int64?", "")).expect("written");

@@ -1,11 +1,12 @@
 //! Barriers that overtake rows: under backpressure a checkpoint does not wait for what is queued, the rows on their way are in it, and
 //! killed and gone on with, every row counts once.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use millstream::{CheckpointConfig, Job, JobEnd, JobHandle, JobState, Restart, RunOptions};
 
-use super::job::{Setup, expected, job, kill_after, output};
+use super::job::{Setup, expected, job, kill_after, output, wait_for};
 
 /// Barriers overtake rows after so many microseconds; None: never.
 fn counts(interval_micros: i64, unaligned_micros: Option<i64>) -> Job {
@@ -29,18 +30,23 @@ const HOUR: i64 = 3_600_000_000;
 fn checkpoint_and_kill(setup: &Setup, unaligned_micros: Option<i64>, parallelism: u32) -> Duration {
     let handle = JobHandle::start(counts(HOUR, unaligned_micros), options(setup, 2000, parallelism)).unwrap();
     assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
-    std::thread::sleep(Duration::from_millis(300));
+    let mut read = 0.0;
+    wait_for("full queues before the counting", || {
+        let before = std::mem::replace(&mut read, handle.metrics().sum("millstream_source_numRecordsIn", &[]).unwrap_or(0.0));
+        std::thread::sleep(Duration::from_millis(100));
+        read > 0.0 && read == before
+    });
     let took = handle.checkpoint().unwrap().took;
     assert_eq!(handle.kill(), Ok(JobEnd::Killed));
     took
 }
 
-/// Whether a stored checkpoint has rows that were on their way.
+/// Whether a stored checkpoint has rows that were on their way. Checkpoints come and go meanwhile.
 fn holds_rows(setup: &Setup) -> bool {
-    let folders = std::fs::read_dir(setup.path("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
-    let states = folders.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
-    let in_flight = |path: std::path::PathBuf| std::fs::read(path).unwrap().windows(11).any(|bytes| bytes == b"#in_flight/");
-    states.map(|entry| entry.unwrap().path()).any(in_flight)
+    let paths = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let states = paths(Path::new(&setup.path("checkpoints"))).filter(|path| path.is_dir()).flat_map(|path| paths(&path));
+    let in_flight = |path: PathBuf| std::fs::read(path).is_ok_and(|state| state.windows(11).any(|bytes| bytes == b"#in_flight/"));
+    states.into_iter().any(in_flight)
 }
 
 fn finish(setup: &Setup, parallelism: u32) -> Result<JobEnd, String> {
@@ -78,7 +84,7 @@ fn rows_on_their_way_keep_the_parallelism_until_a_stop() {
     assert!(message.contains("holds rows that were on their way to `counts`"), "{message}");
     assert!(message.contains("that had 2 copies, not 3"), "{message}");
     // A stop overtakes nothing.
-    let handle = JobHandle::start(counts(HOUR, Some(0)), options(&setup, 20, 2)).unwrap();
+    let handle = JobHandle::start(counts(HOUR, Some(0)), options(&setup, 200, 2)).unwrap();
     assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
     assert!(matches!(handle.stop_with_checkpoint(), Ok(JobEnd::Stopped(_))));
     assert_eq!(finish(&setup, 3), Ok(JobEnd::Finished));
@@ -91,8 +97,9 @@ fn killed_among_checkpoints_that_overtake_rows() {
     for unaligned in [0, 30_000] {
         let setup = Setup::new(12_000, 3);
         let (mut stored, mut finished) = (0, false);
-        for time in [200, 450, 350, 500, 300] {
+        for time in [0, 150, 50, 200, 100] {
             let handle = JobHandle::start(counts(10_000, Some(unaligned)), options(&setup, 100, 2)).unwrap();
+            wait_for("rows in a checkpoint", || holds_rows(&setup) || handle.state().is_over());
             finished = !kill_after(handle, Duration::from_millis(time));
             if finished {
                 break;
