@@ -68,7 +68,8 @@ impl Script {
         seen.extend(kept.recent.iter(now));
         seen.extend(kept.of_time.iter(now).flat_map(|(key, id)| [key, id]));
         seen.extend(kept.sum.get().map(|sum| sum.0));
-        seen.extend(kept.count.get().ok().flatten().map(|count| count as i64));
+        // State that is as at first counts as none as soon as it is swept, which is up to the pace of sweeping.
+        seen.extend(kept.count.get().ok().flatten().map(|count| count as i64).filter(|count| *count > 0));
         seen
     }
 }
@@ -202,7 +203,7 @@ impl Model {
                 seen.extend(last.filter(|(.., until)| now < *until).into_iter().flat_map(|(key, id, _)| [*key, *id]));
             }
             seen.extend(of.sum);
-            seen.push(of.count);
+            seen.extend(Some(of.count).filter(|count| *count > 0));
         }
         self.said.push((key, what, at, seen));
     }
@@ -263,17 +264,10 @@ impl Model {
     }
 }
 
-/// What is as at first counts as not stored, once it has been swept; it says the same but for what counters say.
-fn without_zeros(said: Vec<Said>) -> Vec<Said> {
-    said.into_iter()
-        .map(|(key, what, at, seen)| (key, what, at, seen.into_iter().filter(|value| *value != 0).collect()))
-        .collect()
-}
-
 /// The order within a key.
 fn by_key(said: Vec<Said>) -> BTreeMap<i64, Vec<Said>> {
     let mut by_key: BTreeMap<i64, Vec<Said>> = BTreeMap::new();
-    without_zeros(said).into_iter().for_each(|said| by_key.entry(said.0).or_default().push(said));
+    said.into_iter().for_each(|said| by_key.entry(said.0).or_default().push(said));
     by_key
 }
 
