@@ -49,12 +49,17 @@ impl Split for Part {
     }
 
     fn decode(bytes: &[u8]) -> JobResult<Self> {
-        let number = |range: std::ops::Range<usize>| {
-            let bytes = bytes.get(range).and_then(|bytes| bytes.try_into().ok());
-            bytes.map(i64::from_le_bytes).ok_or_else(|| JobError::new("not a split"))
-        };
-        Ok(Part { split: number(0..8)?, next: number(8..16)? })
+        let [split, next] = numbers_of(bytes)?;
+        Ok(Part { split, next })
     }
+}
+
+fn numbers_of(bytes: &[u8]) -> JobResult<[i64; 2]> {
+    let number = |range: std::ops::Range<usize>| {
+        let bytes = bytes.get(range).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(i64::from_le_bytes).ok_or_else(|| JobError::new("not two numbers"))
+    };
+    Ok([number(0..8)?, number(8..16)?])
 }
 
 pub(crate) struct Numbers {
@@ -69,14 +74,12 @@ impl Source for Numbers {
     type Reader = NumbersReader;
 
     fn enumerator(&self, _context: &SourceContext, restored: Option<&[u8]>) -> JobResult<Finder> {
-        let (found, splits) = match restored.and_then(|bytes| bytes.split_at_checked(8)) {
-            Some((found, splits)) => {
-                let found = found.try_into().map(i64::from_le_bytes).map_err(|_| JobError::new("not a snapshot"))?;
-                (found, StaticEnumerator::restore(splits)?)
-            }
-            None => (0, StaticEnumerator::new([])),
+        let (numbers, splits) = match restored.and_then(|bytes| bytes.split_at_checked(16)) {
+            Some((numbers, splits)) => (numbers_of(numbers)?, StaticEnumerator::restore(splits)?),
+            None => ([0, 0], StaticEnumerator::new([])),
         };
-        Ok(Finder { world: self.world.clone(), size: self.size, found, splits, waiting: Vec::new() })
+        let [found, read] = numbers;
+        Ok(Finder { world: self.world.clone(), size: self.size, found, read, splits, waiting: Vec::new() })
     }
 
     fn reader(&self, _context: &ReaderContext) -> JobResult<NumbersReader> {
@@ -89,11 +92,14 @@ impl Source for Numbers {
     }
 }
 
-/// Finds the splits, some at a time.
+/// Finds the splits, some at a time. The source ends when readers have told it that all are read: that no such message is lost or
+/// counts twice.
 pub(crate) struct Finder {
     world: Arc<SimWorld>,
     size: Size,
     found: i64,
+    /// A bit for each split that was read to its end.
+    read: i64,
     splits: StaticEnumerator<Part>,
     waiting: Vec<u32>,
 }
@@ -111,7 +117,7 @@ impl Finder {
         while let Some(&subtask) = self.waiting.first() {
             match self.splits.take() {
                 Some(part) => context.assign(subtask, part),
-                None if self.found < self.size.splits => return,
+                None if self.found < self.size.splits || i64::from(self.read.count_ones()) < self.size.splits => return,
                 None => context.no_more_splits(subtask),
             }
             self.waiting.remove(0);
@@ -136,8 +142,28 @@ impl SplitEnumerator<Part> for Finder {
         Ok(())
     }
 
+    // Readers may be given a split before they ask for one.
+    fn reader_added(&mut self, subtask: u32, context: &mut EnumeratorContext<Part, i64>) -> JobResult<()> {
+        if self.world.below(2) == 0
+            && let Some(part) = self.splits.take()
+        {
+            context.assign(subtask, part);
+        }
+        Ok(())
+    }
+
     fn request(&mut self, subtask: u32, context: &mut EnumeratorContext<Part, i64>) -> JobResult<()> {
         self.waiting.push(subtask);
+        self.deal(context);
+        Ok(())
+    }
+
+    fn source_event(&mut self, _subtask: u32, event: &[u8], context: &mut EnumeratorContext<Part, i64>) -> JobResult<()> {
+        let split = Part::decode(event)?.split;
+        if self.read & (1 << split) != 0 {
+            return Err(JobError::new(format!("WRONG: split {split} is read to its end twice")));
+        }
+        self.read |= 1 << split;
         self.deal(context);
         Ok(())
     }
@@ -158,7 +184,7 @@ impl SplitEnumerator<Part> for Finder {
     }
 
     fn snapshot(&self) -> Vec<u8> {
-        [&self.found.to_le_bytes()[..], &self.splits.snapshot()].concat()
+        [&self.found.to_le_bytes()[..], &self.read.to_le_bytes(), &self.splits.snapshot()].concat()
     }
 }
 
@@ -203,6 +229,7 @@ impl SourceReader for NumbersReader {
         }
         if part.next >= self.rows {
             out.split_finished(&id);
+            out.send_event(part.encode());
             self.parts.remove(index);
         }
         if self.world.below(3) > 0 {

@@ -362,7 +362,13 @@ impl<'a> Attempt<'a> {
     fn report(&mut self, task: TaskId, report: TaskReport) -> JobResult<()> {
         match report {
             TaskReport::NeedsSplit => self.sources.split_wanted(task, &self.mailboxes),
-            TaskReport::SourceEvent(event) => self.sources.event(task, &event, &self.mailboxes),
+            TaskReport::SourceEvent { taken, event } => {
+                // On its way while the checkpoint is being taken: behind what the enumerator said, before what the reader says.
+                if let Some(pending) = self.pending.as_mut().filter(|pending| pending.id > taken) {
+                    pending.enumerators.extend(self.sources.on_its_way(task, &event));
+                }
+                self.sources.event(task, &event, &self.mailboxes)
+            }
             TaskReport::Ended => {
                 self.ended.insert(task);
                 Ok(())

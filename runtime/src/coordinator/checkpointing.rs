@@ -30,7 +30,7 @@ pub(super) struct Pending {
     pub deadline: Option<Instant>,
     /// When its barriers are to overtake rows; None: not, or they do already.
     pub overtake_at: Option<Instant>,
-    /// What the enumerators said when it began.
+    /// What the enumerators said when it began, and what readers have told them since then before they took part.
     pub enumerators: Vec<StateEntry>,
     /// Who wants to know when it is complete.
     pub requests: Vec<CheckpointRequest>,

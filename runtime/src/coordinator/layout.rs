@@ -8,7 +8,7 @@ use crate::chain::OutputEdge;
 use crate::checkpoint::{ChainEntry, Part, StateEntry, SubtaskEntry};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{CHANNEL_CAPACITY, Element};
-use crate::job::{ChainSpec, ExchangeKind};
+use crate::job::{ChainSpec, ExchangeKind, InputSpec};
 use crate::operator::RestoredState;
 use crate::state::KeyGroups;
 
@@ -130,19 +130,17 @@ pub(crate) fn deal(
             restored.add_item(&uid, &state, &copy.schema, copy.part.bytes().to_vec());
         }
     }
+    // The splits of a source are dealt anew, to any of its subtasks, and go on straight to those behind it.
+    let mut anew: Vec<bool> = Vec::new();
     for ((chain, &subtasks), unchanged) in chains.iter().zip(parallelism).zip(unchanged) {
+        let straight = |input: &InputSpec| {
+            input.exchange == ExchangeKind::Forward && parallelism[input.from] == subtasks && anew[input.from]
+        };
+        anew.push(chain.inputs.is_empty() || chain.inputs.iter().any(straight));
         dealt.subtasks.push(match old.get(chain.name) {
-            // The splits of a source are dealt anew, to any of its subtasks: none of them is further than the slowest was.
-            Some(old) if unchanged && chain.inputs.is_empty() => {
-                let slowest = old.subtasks.iter().map(|subtask| subtask.watermark).min().unwrap_or(i64::MIN);
-                let held = |subtask: &SubtaskEntry| match subtask.finished {
-                    true => *subtask,
-                    false => SubtaskEntry { watermark: slowest, ..*subtask },
-                };
-                old.subtasks.iter().map(held).collect()
-            }
-            Some(old) if unchanged => old.subtasks.clone(),
-            // With another parallelism: finished if all were, and event time where the slowest was.
+            Some(old) if unchanged && !anew[anew.len() - 1] => old.subtasks.clone(),
+            // So too with another parallelism: none is further in event time than the slowest was, and none is finished unless
+            // all were.
             Some(old) => {
                 let finished = old.subtasks.iter().all(|subtask| subtask.finished);
                 let watermark = old.subtasks.iter().map(|subtask| subtask.watermark).min().unwrap_or(i64::MIN);

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use object_store::ObjectStore;
 
@@ -26,7 +27,8 @@ pub(crate) struct Named {
 /// the checkpoint.
 pub(super) type Savepoints = Vec<JobResult<PathBuf>>;
 
-/// Stores a checkpoint where the job keeps them, if it does, and as savepoints in these directories.
+/// Stores a checkpoint where the job keeps them, if it does, and as savepoints in these directories. `stored`: it is there, and those
+/// before it may be gone.
 pub(super) async fn store(
     own: Option<Arc<CheckpointStore>>,
     mut manifest: Manifest,
@@ -34,6 +36,7 @@ pub(super) async fn store(
     retain: usize,
     claimed: Option<PathBuf>,
     savepoints: Vec<String>,
+    stored: Arc<AtomicBool>,
 ) -> JobResult<Savepoints> {
     let id = manifest.checkpoint;
     // A savepoint counts no more when the checkpoint that it is a copy of does not.
@@ -43,12 +46,13 @@ pub(super) async fn store(
         seam::reach(Point::Write).await?;
         own.write(manifest, entries).await?;
         seam::reach(Point::Retain).await?;
+        stored.store(true, SeqCst);
         // Here, so that the coordinator does not wait for files to be removed.
         let removed = own.retain(id, retain).await.and_then(|kept| match claimed {
             Some(claimed) if kept >= retain => remove_claimed(&claimed),
             _ => Ok(()),
         });
-        match removed {
+        match seam::reach(Point::Retained).await.and(removed) {
             Err(error) if error.kind() == ErrorKind::Transient => {
                 notice(&format!("warning: old checkpoints are still there: {error}"));
             }

@@ -20,6 +20,10 @@ use crate::task::{TaskId, TaskMessage};
 
 const ENUMERATOR: &str = "#enumerator";
 
+/// Messages of readers that were on their way to the enumerator: sent before the reader's part of the checkpoint, and heard after the
+/// enumerator's.
+const EVENTS: &str = "#events";
+
 /// Where the tasks get their messages: per chain, per subtask.
 pub(super) type Mailboxes = [Vec<UnboundedSender<TaskMessage>>];
 
@@ -66,18 +70,21 @@ impl Sources {
             let own = |state: &'static str| {
                 let entries = dealt.own.iter().filter(move |(chain, entry)| *chain == index && entry.state == state);
                 entries.filter_map(|(_, entry)| match &entry.part {
-                    Part::Item(bytes) => Some(bytes.clone()),
+                    Part::Item(bytes) => Some((entry.subtask, bytes.clone())),
                     Part::Group(..) | Part::Union(_) | Part::Copy(_) => None,
                 })
             };
-            let stored = own(ENUMERATOR).next();
+            let stored = own(ENUMERATOR).next().map(|(_, bytes)| bytes);
             let source = build(&settings.params).map_err(in_source)?;
             let enumerator = source.enumerator(&context, stored.as_deref()).map_err(in_source)?;
             let unassigned = board.unassigned(name);
             let enumeration = Enumeration { name: name.into(), uid, enumerator, held: true, latched: HashSet::new(), unassigned };
             sources.chains.push(Some(enumeration));
             if resumed && stored.is_some() {
-                let splits: Vec<_> = own(SPLITS).collect();
+                let mut splits: Vec<_> = own(SPLITS).map(|(_, split)| split).collect();
+                for (subtask, event) in own(EVENTS) {
+                    sources.hear_again(index, subtask, &event, &mut splits)?;
+                }
                 sources.act(index, mailboxes, |enumerator| enumerator.add_splits_back(&splits))?;
             }
             sources.act(index, mailboxes, |enumerator| enumerator.start())?;
@@ -101,6 +108,35 @@ impl Sources {
     /// A reader has sent a message of the source's own.
     pub(super) fn event(&mut self, task: TaskId, event: &[u8], mailboxes: &Mailboxes) -> JobResult<()> {
         self.act(task.chain, mailboxes, |enumerator| enumerator.source_event(task.subtask, event))
+    }
+
+    /// What the checkpoint that is being taken keeps of a message that a reader sent before its part of it.
+    pub(super) fn on_its_way(&self, task: TaskId, event: &[u8]) -> Option<StateEntry> {
+        let source = self.chains[task.chain].as_ref()?;
+        Some(StateEntry {
+            uid: source.uid.to_owned(),
+            state: EVENTS.to_owned(),
+            schema: String::new(),
+            subtask: task.subtask,
+            part: Part::Item(event.to_vec()),
+        })
+    }
+
+    /// The enumerator hears a message that the one before it heard only after the checkpoint. What it says to readers is not passed
+    /// on, since they begin anew and are announced to it; splits that it gives them are nobody's.
+    fn hear_again(&mut self, chain: usize, subtask: u32, event: &[u8], splits: &mut Vec<Vec<u8>>) -> JobResult<()> {
+        let Some(source) = &mut self.chains[chain] else { return Ok(()) };
+        let name = source.name.clone();
+        let in_source = |error: JobError| error.context(format_args!("source {name}"));
+        let reaction = seam::in_place(|| source.enumerator.event_before(subtask, event)).map_err(in_source)?;
+        splits.extend(reaction.actions.into_iter().filter_map(|action| match action {
+            EnumeratorAction::Assign(_, split) => Some(split),
+            _ => None,
+        }));
+        for call in reaction.calls {
+            self.calls.spawn(work(chain, name.clone(), call));
+        }
+        Ok(())
     }
 
     /// Waits for work on other threads. Cancel safe.

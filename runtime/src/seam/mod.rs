@@ -90,6 +90,16 @@ pub(crate) async fn own_thread<T: Send + 'static>(
     }
 }
 
+/// Whether input is looked at before messages, for once: threads run beside each other, and a message may come in the middle of a step.
+/// In a simulation there is one thread, and chance decides.
+pub(crate) fn input_first() -> bool {
+    #[cfg(feature = "sim")]
+    if let Some(world) = world() {
+        return world.random().is_multiple_of(4);
+    }
+    false
+}
+
 /// A place where something can go wrong. Nothing does, but in a simulation: there it may fail, take long, or be the end of the
 /// process.
 #[cfg_attr(not(feature = "sim"), allow(clippy::unused_async, reason = "simulated failures take time"))]

@@ -9,7 +9,8 @@ use crate::error::JobResult;
 /// Runs on the coordinator; all calls come one after the other, and none of them may block for long: what may, such as listing a
 /// folder, is done by [`EnumeratorContext::call`] on a thread of its own, and its result comes to [`found`](Self::found).
 ///
-/// The order of calls: after a restore [`add_splits_back`](Self::add_splits_back) with the splits that readers had; then
+/// The order of calls: after a restore [`event_before`](Self::event_before) with messages that were on their way, and
+/// [`add_splits_back`](Self::add_splits_back) with the splits that readers had; then
 /// [`start`](Self::start); then [`reader_added`](Self::reader_added) for every reader; then the rest in any order.
 pub trait SplitEnumerator<S>: Send {
     /// What work away from the coordinator brings back; `()` where there is none.
@@ -40,6 +41,13 @@ pub trait SplitEnumerator<S>: Send {
     /// A message of the source's own from a reader.
     fn source_event(&mut self, _subtask: u32, _event: &[u8], _context: &mut EnumeratorContext<S, Self::Found>) -> JobResult<()> {
         Ok(())
+    }
+
+    /// After a restore: a message that a reader had sent before its part of the checkpoint, and that was not yet in what
+    /// [`snapshot`](Self::snapshot) gave. The reader is gone, and there may be fewer than `subtask` now: what is said to readers here
+    /// is not passed on, and splits that they are given come back by `add_splits_back`. So no message is lost, and none counts twice.
+    fn event_before(&mut self, subtask: u32, event: &[u8], context: &mut EnumeratorContext<S, Self::Found>) -> JobResult<()> {
+        self.source_event(subtask, event, context)
     }
 
     /// Known splits that no reader has.

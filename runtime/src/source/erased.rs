@@ -35,6 +35,8 @@ pub trait ErasedEnumerator: Send {
     fn request(&mut self, subtask: u32) -> JobResult<Reaction>;
     /// See [`SplitEnumerator::source_event`].
     fn source_event(&mut self, subtask: u32, event: &[u8]) -> JobResult<Reaction>;
+    /// See [`SplitEnumerator::event_before`].
+    fn event_before(&mut self, subtask: u32, event: &[u8]) -> JobResult<Reaction>;
     /// See [`SplitEnumerator::add_splits_back`].
     fn add_splits_back(&mut self, splits: &[Vec<u8>]) -> JobResult<Reaction>;
     /// See [`SplitEnumerator::unassigned`].
@@ -120,6 +122,10 @@ impl<S: Source> ErasedEnumerator for TypedEnumerator<S> {
 
     fn source_event(&mut self, subtask: u32, event: &[u8]) -> JobResult<Reaction> {
         self.acting(|enumerator, context| enumerator.source_event(subtask, event, context))
+    }
+
+    fn event_before(&mut self, subtask: u32, event: &[u8]) -> JobResult<Reaction> {
+        self.acting(|enumerator, context| enumerator.event_before(subtask, event, context))
     }
 
     fn add_splits_back(&mut self, splits: &[Vec<u8>]) -> JobResult<Reaction> {

@@ -113,6 +113,7 @@ pub trait SourceOutput<T> {
     /// All rows of this split have been emitted: it takes part in the watermark no more.
     fn split_finished(&mut self, split: &str);
 
-    /// A message of the source's own to the enumerator. It arrives before anything that this reader asks for later.
+    /// A message of the source's own to the enumerator. It arrives before anything that this reader asks for later, and it counts once:
+    /// a checkpoint that has the position behind it has what came of it, too.
     fn send_event(&mut self, event: Vec<u8>);
 }

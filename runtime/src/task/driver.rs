@@ -279,7 +279,7 @@ impl Task {
         if let Some(source) = self.chain.source() {
             progress.watermark = source.watermark().0;
             for event in source.take_events() {
-                self.report(TaskReport::SourceEvent(event));
+                self.report(TaskReport::SourceEvent { taken: progress.taken, event });
             }
         }
         match status {

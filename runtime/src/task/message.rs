@@ -42,7 +42,11 @@ pub(crate) enum TaskMessage {
 pub(crate) enum TaskReport {
     NeedsSplit,
     /// A message of the source's own to its enumerator.
-    SourceEvent(Vec<u8>),
+    SourceEvent {
+        /// The newest checkpoint that the task had taken: one that is newer holds what came of the message, here.
+        taken: u64,
+        event: Vec<u8>,
+    },
     Ack(Ack),
     /// The task's part of a checkpoint cannot be made.
     Decline(Decline),

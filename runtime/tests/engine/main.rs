@@ -14,6 +14,7 @@ mod metrics;
 mod restarts;
 mod resume;
 mod savepoint;
+mod source_events;
 mod stop;
 mod unaligned;
 mod watch;

@@ -1,5 +1,7 @@
 //! A checkpoint of an attempt: begun when it is due, written when all tasks have taken part, announced when it is stored.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -26,6 +28,8 @@ pub(super) struct Writing {
     pub requests: Vec<CheckpointRequest>,
     /// Bytes of state.
     pub size: u64,
+    /// It is stored: there is no giving it up any more.
+    pub stored: Arc<AtomicBool>,
     /// None: there is nowhere to write to.
     pub job: Option<JoinHandle<JobResult<Savepoints>>>,
 }
@@ -96,9 +100,12 @@ impl Attempt<'_> {
         let size = entries.iter().map(|entry| entry.part.bytes().len() as u64).sum();
         let retain = self.settings.retain;
         let savepoints: Vec<String> = requests.iter().filter_map(|request| request.savepoint.clone()).collect();
-        let job = (self.store.is_some() || !savepoints.is_empty())
-            .then(|| tokio::spawn(store(self.store.clone(), manifest, entries, retain, self.claimed.clone(), savepoints)));
-        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, requests, size, job });
+        let stored = Arc::new(AtomicBool::new(false));
+        let job = (self.store.is_some() || !savepoints.is_empty()).then(|| {
+            let (own, claimed, stored) = (self.store.clone(), self.claimed.clone(), stored.clone());
+            tokio::spawn(store(own, manifest, entries, retain, claimed, savepoints, stored))
+        });
+        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, requests, size, stored, job });
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Giving a checkpoint up: everybody hears of it, nothing of it is left, and what its sinks have staged goes into the next.
 
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use super::{Attempt, Writing};
@@ -43,6 +44,11 @@ impl Attempt<'_> {
             return self.give_up(lost, &reason);
         }
         let Some(mut writing) = self.writing.take() else { return Ok(()) };
+        if writing.stored.load(SeqCst) {
+            // Those before it may be removed already: without it there would be none to go on from.
+            self.writing = Some(Writing { deadline: None, ..writing });
+            return Ok(());
+        }
         if let Some(job) = &writing.job {
             job.abort();
         }
@@ -57,7 +63,7 @@ impl Attempt<'_> {
 
     /// The checkpoint could not be stored. A failure that would come again at once ends the attempt.
     pub(super) fn not_stored(&mut self, writing: Writing, error: JobError) -> JobResult<()> {
-        if error.kind() != ErrorKind::Transient {
+        if error.kind() != ErrorKind::Transient || writing.stored.load(SeqCst) {
             return Err(error);
         }
         let lost = self.abandon_writing(writing, async {});

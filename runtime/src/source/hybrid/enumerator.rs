@@ -291,6 +291,17 @@ impl<L: Stages> SplitEnumerator<HybridSplit> for HybridEnumerator<L> {
         }
     }
 
+    fn event_before(&mut self, subtask: u32, event: &[u8], context: &mut Context) -> JobResult<()> {
+        match FromReader::decode(event)? {
+            // The reader begins anew, and will say so again. What it has seen is in its own part of the checkpoint.
+            FromReader::Finished { .. } => Ok(()),
+            FromReader::Inner { stage, event } if stage == self.stage => {
+                self.inner(context, |inner| inner.event_before(subtask, &event))
+            }
+            FromReader::Inner { .. } => Ok(()),
+        }
+    }
+
     fn unassigned(&self) -> usize {
         self.inner.unassigned() + self.older.values().map(Vec::len).sum::<usize>()
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Progress, Task};
 use crate::error::{JobError, JobResult};
 use crate::exchange::GateEvent;
-use crate::seam::{now_micros, until};
+use crate::seam::{self, now_micros, until};
 use crate::source::ReaderStatus;
 use crate::task::TaskMessage;
 
@@ -67,7 +67,7 @@ impl Task {
         let mut gate = self.gate.as_mut();
         let chain = &mut self.chain;
         let mut clock_told = false;
-        let input = std::future::poll_fn(|cx| {
+        let mut input = std::pin::pin!(std::future::poll_fn(|cx| {
             if !ended && let Poll::Ready(done) = chain.poll_background(cx) {
                 return Poll::Ready(Event::Background(done));
             }
@@ -86,7 +86,12 @@ impl Task {
                 }
                 None => Poll::Pending,
             }
-        });
+        }));
+        if seam::input_first()
+            && let Poll::Ready(event) = std::future::poll_fn(|cx| Poll::Ready(input.as_mut().poll(cx))).await
+        {
+            return event;
+        }
         tokio::select! {
             biased;
             _ = self.cancel.wait_for(|&cancelled| cancelled) => Event::Cancelled,

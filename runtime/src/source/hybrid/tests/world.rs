@@ -130,8 +130,8 @@ impl<L: Stages<Row = u64>> World<L> {
             };
             let mut reader = make().reader(&context)?;
             reader.start()?;
-            // Readers that had ended do not run again, as long as there are as many as before.
-            let ended = from.is_some_and(|from| from.ended.len() == readers as usize && from.ended[subtask as usize]);
+            // Readers do not run again if all had ended: else one may be given a split of another.
+            let ended = from.is_some_and(|from| from.ended.iter().all(|&ended| ended));
             let (out, inbox) = (Out::default(), VecDeque::new());
             world.tasks.push(Task { reader, out, inbox, asked: false, waits: false, ended });
         }
