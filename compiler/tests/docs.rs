@@ -79,8 +79,10 @@ impl Loader for Text {
             return Ok(self.0.as_bytes().to_vec());
         }
         // A Rust file is that of the example of its name; what a block takes by another `use` is not at hand.
-        let text = path.strip_suffix(".rs").map(|name| std::fs::read(root().join(format!("examples/{name}/{name}.rs"))));
-        text.unwrap_or(Ok(Vec::new())).map_err(|_| format!("there is no example {path}"))
+        let Some(name) = path.strip_suffix(".rs") else { return Ok(Vec::new()) };
+        let own = std::fs::read(root().join(format!("examples/{name}/{name}.rs")));
+        let text = own.or_else(|_| std::fs::read(root().join(format!("examples/connector/src/{name}.rs"))));
+        text.map_err(|_| format!("there is no example {path}"))
     }
 }
 
@@ -171,6 +173,8 @@ fn rust_blocks_are_parts_of_examples() {
             examples.push_str(&squeezed(&text));
         }
     }
+    let connector = std::fs::read_to_string(root().join("examples/connector/src/feed.rs")).expect("the example of connectors");
+    examples.push_str(&squeezed(&connector));
     let page = std::fs::read_to_string(root().join("docs/rust.md")).expect("the guide");
     let blocks: Vec<&str> = page.split("\n```rust\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
     assert!(blocks.len() >= 3, "the guide has examples");

@@ -1,6 +1,7 @@
 //! Derive macros of Millstream. Used through the crate `millstream`, which the derived code names.
 
 mod attributes;
+mod connector;
 mod function;
 mod operator;
 mod record;
@@ -35,6 +36,18 @@ pub fn derive_state(input: TokenStream) -> TokenStream {
 pub fn derive_shared(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     shared::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct the options of a connector of one's own: `from poll { url: ".." }`, `into batch { .. }`.
+///
+/// Each field is an option, with its type and its doc comment. One of type `Option` may be left out, and one with
+/// `#[flow(default = ..)]`. `#[flow(every)]` (of a `Duration`), `#[flow(size)]` (of a `u64`) and `#[flow(words = "a, b")]` (of a
+/// `String`) say how it is written. On the struct, `#[flow(name = "..", formats = "json, csv", bounded, replayable, exactly_once)]` says what
+/// it is called, which formats it takes, and what it promises. `SourceConnector` or `SinkConnector` says what it makes of them.
+#[proc_macro_derive(Connector, attributes(flow))]
+pub fn derive_connector(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    connector::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes a function known to the language: `use rust "enrich.rs"` in a `.flow` file finds it.

@@ -4,6 +4,7 @@
 
 pub use crate::aggregates::{Accumulator, Retract};
 pub use crate::chain::{Chain, ChainBuilder, SourceConfig};
+pub use crate::connectors::own::{Connector, SinkConnector, SourceConnector, derived as connector, own_sink, own_source};
 pub use crate::error::{JobError, JobResult};
 #[cfg(feature = "zones")]
 pub use crate::graph::CalendarUnit;
@@ -14,6 +15,7 @@ pub use crate::operators::*;
 pub use crate::options::Options;
 pub use crate::params::{ParamSpec, ParamValues, environment};
 pub use crate::record::{Change, ChangeKind, FieldError, Key, Record, key_hash};
+pub use crate::sink::Sink;
 pub use crate::source::hybrid::{Hybrid, Summary, Switch, raise, raise_to};
 pub use crate::source::{Between, ErasedSource, Source, erase_source};
 pub use crate::state::kinds::{AggregatingState, ListState, MapState, Reduce, ReducingState, ValueState};

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{build, check, explain, fmt, functions, jobs, new, run, savepoint, state, stop};
+use commands::{build, check, connectors, explain, fmt, functions, jobs, new, run, savepoint, state, stop};
 use console::{ColorChoice, Console};
 
 const EXAMPLES: &str = "Examples:
@@ -23,6 +23,7 @@ const EXAMPLES: &str = "Examples:
   millstream run orders.flow           build it and run it here
   millstream build orders.flow         one binary
   millstream functions                 what expressions can call
+  millstream connectors                where rows can come from and go to
   millstream jobs                      what runs on this machine
   millstream savepoint orders          a checkpoint that stays, of a running job
   millstream stop orders               stop it, to go on later
@@ -51,6 +52,7 @@ enum Command {
     Build(build::Args),
     Run(run::Args),
     Functions(functions::Args),
+    Connectors(connectors::Args),
     Jobs(jobs::Args),
     Savepoint(savepoint::Args),
     Stop(stop::Args),
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Command::Build(args) => build::run(&args, &console),
         Command::Run(args) => run::run(&args, &console),
         Command::Functions(args) => functions::run(&args, &console),
+        Command::Connectors(args) => connectors::run(&args, &console),
         Command::Jobs(args) => jobs::run(&args, &console),
         Command::Savepoint(args) => savepoint::run(&args, &console),
         Command::Stop(args) => stop::run(&args, &console),

@@ -86,6 +86,18 @@ fn commands_show_what_rust_files_define() {
     let listed = said(&["functions", "--of", "compiler/cli/tests/rust/all.flow"]);
     assert!(listed.contains("  length_of(text: string) -> uint64\n      Characters of a text.\n"), "{listed}");
     assert!(listed.contains("  checked_half(number: int64) -> int64\n"), "{listed}");
+    const WARM: &str = "examples/connector/pipelines/warm.flow";
+    said(&["check", WARM]);
+    let listed = said(&["connectors", "--of", WARM]);
+    assert!(
+        listed.starts_with("poll (source)\n    Asks a web service for new rows") && listed.contains("\nbatch (sink)\n"),
+        "{listed}"
+    );
+    let page = said(&["connectors", "poll", "--of", WARM]);
+    assert!(page.contains("  url: string, must be given\n      Address of the service"), "{page}");
+    assert!(page.contains("  wait: duration = 30s\n") && page.contains("read again after a failure"), "{page}");
+    let guaranteed = said(&["explain", WARM]);
+    assert!(guaranteed.contains("exactly once"), "{guaranteed}");
     let explained = said(&["explain", "examples/fraud/fraud.flow"]);
     let keeps = "keeps the state of `FraudDetector`, and its event timers per (card), for ever";
     assert!(explained.contains(keeps), "{explained}");

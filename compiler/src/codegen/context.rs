@@ -99,6 +99,13 @@ impl<'a> Context<'a> {
         modules.flat_map(|(number, module)| module.types.iter().map(move |of| (number, of))).find(|(_, of)| of.ty == *ty)
     }
 
+    /// The struct of a connector of the user's own.
+    pub(super) fn own_connector(&self, name: &str) -> Option<TokenStream> {
+        let modules = self.job.rust.iter().enumerate();
+        let mut own = modules.flat_map(|(number, module)| module.connectors.iter().map(move |of| (number, of)));
+        own.find(|(_, of)| of.spec.name == name).map(|(number, of)| self.rust.path(number, &of.path))
+    }
+
     /// The called function of this number.
     pub(super) fn called(&self, number: usize) -> Option<(Ident, &'a Function)> {
         let name = *self.called.borrow().get(number)?;

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use millstream_runtime::connectors;
 use millstream_runtime::functions as library;
 use millstream_runtime::graph::{
     AggregateOperation, Changelog, ExecutionGraph, Expr, ExprKind, JobGraph, Operation, TopOperation, Window,
@@ -131,7 +130,7 @@ pub(super) fn features(job: &JobGraph) -> BTreeSet<&'static str> {
             _ => {}
         }
     }
-    let mut features: BTreeSet<&'static str> = names.into_iter().filter_map(|name| connectors::find(name)?.feature).collect();
+    let mut features: BTreeSet<&'static str> = names.into_iter().filter_map(|name| job.connector(name)?.feature).collect();
     features.extend(calendar.then_some("zones"));
     let mut of_functions = |expr: &Expr| {
         expr.walk(&mut |node| {

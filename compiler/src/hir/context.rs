@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use millstream_runtime::connectors::{self as catalog, ConnectorSpec};
 use millstream_runtime::graph::{Origin, Schema, Ty};
 
 use super::collect::Items;
@@ -26,6 +27,8 @@ pub struct Context<'a> {
     pub event_times: HashMap<&'a str, &'a str>,
     /// Operators of Rust files by name.
     pub rust_operators: std::collections::BTreeMap<&'a str, super::rust::Operator<'a>>,
+    /// Connectors of Rust files by name, and where they are named.
+    pub connectors: std::collections::BTreeMap<&'a str, (&'static ConnectorSpec, Span)>,
     /// The Rust files.
     pub rust: &'a [crate::rust::RustFile],
     pub used_params: HashSet<String>,
@@ -62,6 +65,17 @@ impl Context<'_> {
         let known = (span.file.0 as usize) < self.sources.files().count();
         let text = if known { self.sources.text(span).to_owned() } else { String::new() };
         self.report(super::errors::near_word(diagnostic, &text));
+    }
+
+    /// The connector of this name: the user's own, or a built-in one.
+    pub fn connector(&self, name: &str) -> Option<&'static ConnectorSpec> {
+        self.connectors.get(name).map(|(spec, _)| *spec).or_else(|| catalog::find(name))
+    }
+
+    /// All connectors that have such a side.
+    pub fn connectors_with(&self, side: impl Fn(&ConnectorSpec) -> bool) -> Vec<&'static str> {
+        let own = self.connectors.values().map(|(spec, _)| *spec);
+        own.chain(catalog::CONNECTORS.iter().copied()).filter(|spec| side(spec)).map(|spec| spec.name).collect()
     }
 
     /// Whether a place is in the file that the user named.

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use millstream_runtime::connectors;
 use millstream_runtime::graph::{
-    Combine, ConnectorOption, Expr, ExprKind, JoinHow, Literal, Operation, OptionValue, SourceOperation, Ty,
+    Combine, ConnectorOption, Expr, ExprKind, JoinHow, Literal, Operation, OptionValue, RustModule, SourceOperation, Ty,
+    find_connector,
 };
 
 use super::errors::tables;
@@ -13,13 +13,13 @@ use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 
 /// A warning for each, at its place.
-pub fn growing(nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
+pub fn growing(rust: &[RustModule], nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
     // Nodes stand behind their inputs: the endless source that feeds each, by its name.
     let mut endless: HashMap<NodeId, &str> = HashMap::new();
     let mut found = Vec::new();
     for (node, span) in nodes.iter().zip(spans) {
         let source = match &node.operation {
-            Operation::Source(source) if !is_bounded(source) => Some(node.name.as_str()),
+            Operation::Source(source) if !is_bounded(rust, source) => Some(node.name.as_str()),
             _ => node.inputs.iter().find_map(|(input, _)| endless.get(input).copied()),
         };
         let Some(source) = source else { continue };
@@ -45,21 +45,21 @@ pub fn keeps_keys(operation: &Operation) -> bool {
 }
 
 /// Whether a source ends: of a hybrid one, whether its last stage does.
-fn is_bounded(source: &SourceOperation) -> bool {
+fn is_bounded(rust: &[RustModule], source: &SourceOperation) -> bool {
     match source.stages.last() {
-        Some(stage) => ends(&stage.connector, &stage.options),
-        None => ends(&source.connector, &source.options),
+        Some(stage) => ends(rust, &stage.connector, &stage.options),
+        None => ends(rust, &source.connector, &source.options),
     }
 }
 
 /// Whether what this connector reads ends. An option that is off is as good as not given.
-pub fn ends(connector: &str, options: &[ConnectorOption]) -> bool {
+pub fn ends(rust: &[RustModule], connector: &str, options: &[ConnectorOption]) -> bool {
     let off = |value: &OptionValue| match value {
         OptionValue::Value(value) => value.kind == ExprKind::Literal(Literal::Bool(false)),
         _ => false,
     };
     let given: Vec<&str> = options.iter().filter(|option| !off(&option.value)).map(|option| option.name.as_str()).collect();
-    connectors::find(connector).and_then(|spec| spec.source).is_none_or(|spec| (spec.bounded)(&given))
+    find_connector(rust, connector).and_then(|spec| spec.source).is_none_or(|spec| (spec.bounded)(&given))
 }
 
 /// The operator's word, and what it keeps for ever.

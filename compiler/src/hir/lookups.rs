@@ -78,7 +78,7 @@ fn table<'a>(cx: &mut Context<'a>, item: &'a ast::Lookup, schema: Option<&Schema
 fn spec(cx: &mut Context<'_>, connector: &ast::Connector) -> Option<&'static LookupSpec> {
     let name = &connector.name;
     let all = || catalog::CONNECTORS.iter().filter(|spec| spec.lookup.is_some()).map(|spec| spec.name).collect::<Vec<_>>();
-    let found = catalog::find(&name.text);
+    let found = cx.connector(&name.text);
     match found {
         Some(found) if connector.stages.is_none() => match &found.lookup {
             Some(spec) => return Some(spec),

@@ -33,6 +33,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFil
         rust_types: HashMap::new(),
         event_times: HashMap::new(),
         rust_operators: Default::default(),
+        connectors: Default::default(),
         rust,
         used_params: HashSet::new(),
         stages: None,
@@ -59,11 +60,11 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFil
     lowering.streams();
     if !lowering.cx.diags.has_errors() && lowering.cx.items.broken.is_empty() {
         usage::report(&mut lowering.cx);
-        let growing = growth::growing(&lowering.nodes, &lowering.spans);
+        let growing = growth::growing(&modules, &lowering.nodes, &lowering.spans);
         lowering.cx.diags.extend(growing);
         lowering.cx.diags.extend(travel::without_effect(&lowering.nodes, &lowering.spans));
         if settings.checkpoint.is_some() {
-            lowering.cx.diags.extend(replay::lossy(&lowering.nodes, &lowering.spans));
+            lowering.cx.diags.extend(replay::lossy(&modules, &lowering.nodes, &lowering.spans));
         }
     }
     (Program { settings, params, functions, rust: modules, nodes: lowering.nodes }, lowering.cx.diags)

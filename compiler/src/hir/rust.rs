@@ -18,6 +18,7 @@ use super::types::written::BUILT_IN;
 use crate::rust::{self, RustFile, RustFn, RustTypeItem, TypeKind, TypeMember, Written, WrittenKind};
 use crate::syntax::ast::Name;
 
+mod connectors;
 mod known;
 mod operators;
 pub use known::{Known, built_in};
@@ -29,7 +30,7 @@ pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule
     let mut modules = Vec::with_capacity(files.len());
     for (number, file) in files.iter().enumerate() {
         let path = cx.sources.file(file.id).path.clone();
-        let mut module = RustModule { path, types: Vec::new() };
+        let mut module = RustModule { path, types: Vec::new(), connectors: Vec::new() };
         for (index, item) in file.types.iter().enumerate() {
             let ty = types.resolve(cx, number, index);
             declare(cx, item, &ty);
@@ -37,6 +38,7 @@ pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule
                 module.types.push(RustType { path: item.path.clone(), members: members(item), ty });
             }
         }
+        module.connectors = file.connectors.iter().filter_map(|item| types.connector(cx, number, item)).collect();
         modules.push(module);
     }
     let mut functions = Vec::new();

@@ -1,5 +1,9 @@
 //! E08xx: what can be wrong in a Rust file that a pipeline uses. Places are in the Rust file.
 
+mod connectors;
+
+pub use connectors::*;
+
 use super::Written;
 use crate::diagnostics::{Diagnostic, did_you_mean};
 use crate::source::Span;

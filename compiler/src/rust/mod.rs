@@ -5,6 +5,7 @@
 //! never fails and never panics, whatever the text.
 
 mod attributes;
+mod connectors;
 mod errors;
 mod functions;
 mod imports;
@@ -13,10 +14,11 @@ mod read;
 mod types;
 mod written;
 
+pub use connectors::{ConnectorDefault, RustConnectorItem, RustOption};
 pub use errors::{
-    bad_option, event_time_is_no_timestamp, input_lacks, name_taken, no_result, no_side, no_such_option, not_an_operator,
-    not_annotated, nothing_annotated, operator_struct, option_missing, over_table, type_not_annotated, unit_without_timestamp,
-    unsupported,
+    bad_option, connector_default, connector_name_taken, connector_option_type, connector_without_sides,
+    event_time_is_no_timestamp, input_lacks, name_taken, no_result, no_side, no_such_option, not_an_operator, not_annotated,
+    nothing_annotated, operator_struct, option_missing, over_table, type_not_annotated, unit_without_timestamp, unsupported,
 };
 pub use read::read;
 pub use types::{TypeKind, TypeMember};
@@ -35,6 +37,12 @@ pub struct RustFile {
     pub types: Vec<RustTypeItem>,
     /// `#[operator] impl Process for ..`
     pub operators: Vec<RustOperator>,
+    /// `#[derive(Connector)] pub struct Poll { .. }`
+    pub connectors: Vec<RustConnectorItem>,
+    /// Structs with `impl SourceConnector for ..`.
+    pub source_connectors: Vec<String>,
+    /// Structs with `impl SinkConnector for ..`.
+    pub sink_connectors: Vec<String>,
     /// Structs that are no records: an operator is one of them.
     pub structs: Vec<RustStruct>,
     /// Types with an `impl Default`.

@@ -53,6 +53,12 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
         reader.file.defaults.push(name);
         return;
     }
+    if last.ident == "SourceConnector" {
+        return reader.file.source_connectors.push(name);
+    }
+    if last.ident == "SinkConnector" {
+        return reader.file.sink_connectors.push(name);
+    }
     if last.ident != "Process" {
         return;
     }

@@ -33,6 +33,9 @@ const OF_ENUMS: &[&str] = &["Clone", "Copy", "Debug", "PartialEq", "Eq", "Partia
 pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path: &[String]) {
     let derives = attributes::derives(&item.attrs);
     let name = reader.place.name(&item.ident);
+    if derives.iter().any(|derive| derive == "Connector") {
+        return super::connectors::read_struct(reader, item, path);
+    }
     if !derives.iter().any(|derive| derive == "Record") {
         super::operators::read_struct(reader, item, path);
         return reader.file.plain_types.push(name);

@@ -15,5 +15,6 @@ mod hints;
 mod parse;
 mod recover;
 
+pub use build::literal::number;
 pub use dump::dump;
 pub use parse::{Parse, parse};

@@ -2,11 +2,14 @@
 
 pub mod blackhole;
 pub mod channel;
+pub mod described;
 #[cfg(feature = "engine")]
 pub mod emitter;
 pub mod file;
 pub mod generator;
 pub mod http;
+#[cfg(feature = "engine")]
+pub mod own;
 pub mod socket;
 pub mod stdout;
 
@@ -106,6 +109,8 @@ pub const UNTIL: OptionSpec = OptionSpec::optional(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionTy {
     String,
+    /// A string that is shown to nobody, and should not stand in the text.
+    Secret,
     Int,
     /// A whole number from 1 on, written as such.
     Count,

@@ -11,8 +11,9 @@ use petgraph::visit::EdgeRef;
 
 use super::expr::{Expr, Origin};
 use super::operation::{Operation, StreamType};
-use super::rust::{ProcessOperation, RustModule};
+use super::rust::{ProcessOperation, RustModule, find_connector};
 use super::ty::Ty;
+use crate::connectors::ConnectorSpec;
 
 /// Names a vertex for the life of the graph, across removals of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,6 +175,11 @@ impl JobGraph {
     /// A graph without vertices.
     pub fn new(settings: JobSettings, params: Vec<Param>, functions: Vec<Function>) -> Self {
         JobGraph { settings, params, functions, rust: Vec::new(), graph: StableDiGraph::default() }
+    }
+
+    /// The connector of this name: one of the user's own, or a built-in one.
+    pub fn connector(&self, name: &str) -> Option<&'static ConnectorSpec> {
+        find_connector(&self.rust, name)
     }
 
     pub fn add(&mut self, vertex: JobVertex) -> VertexId {

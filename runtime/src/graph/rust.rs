@@ -5,6 +5,7 @@
 use super::expr::{Expr, Origin};
 use super::operation::StreamType;
 use super::ty::Ty;
+use crate::connectors::{self, ConnectorSpec};
 
 /// A Rust file that becomes a module of the generated crate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +14,38 @@ pub struct RustModule {
     pub path: String,
     /// What it makes known to the language.
     pub types: Vec<RustType>,
+    pub connectors: Vec<RustConnector>,
+}
+
+/// A connector of the user's own: a struct whose fields are its options.
+#[derive(Clone, Debug)]
+pub struct RustConnector {
+    /// Name, options, formats, and what it promises.
+    pub spec: &'static ConnectorSpec,
+    /// Modules within the file, then the name of its struct.
+    pub path: Vec<String>,
+}
+
+// Descriptors are kept once, see `connectors::described`.
+impl PartialEq for RustConnector {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.spec, other.spec) && self.path == other.path
+    }
+}
+
+impl Eq for RustConnector {}
+
+impl std::hash::Hash for RustConnector {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.spec.name.hash(state);
+        self.path.hash(state);
+    }
+}
+
+/// The connector of this name: the user's own, or a built-in one.
+pub fn find_connector(modules: &[RustModule], name: &str) -> Option<&'static ConnectorSpec> {
+    let own = modules.iter().flat_map(|module| &module.connectors).find(|own| own.spec.name == name);
+    own.map(|own| own.spec).or_else(|| connectors::find(name))
 }
 
 /// A struct or enum that the user annotated.

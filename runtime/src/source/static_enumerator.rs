@@ -1,20 +1,40 @@
 //! An enumerator for splits that are all known from the start.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::{EnumeratorContext, Split, SplitEnumerator};
 use crate::error::JobResult;
 
 /// Hands out a known list of splits, in order, one per request; then there are no more.
+///
+/// A reader asks for the next split when it is through with one. Where splits never end, nobody would: see [`dealt`](Self::dealt).
 #[derive(Debug)]
 pub struct StaticEnumerator<S> {
     splits: VecDeque<S>,
+    deal: Option<Deal>,
+}
+
+/// Who gets the next split that is dealt out.
+#[derive(Debug)]
+struct Deal {
+    readers: u32,
+    /// Those that are there, and have not been told that there is nothing more.
+    there: BTreeSet<u32>,
+    seen: BTreeSet<u32>,
+    turn: u32,
 }
 
 impl<S: Split> StaticEnumerator<S> {
     /// These splits, in this order.
     pub fn new(splits: impl IntoIterator<Item = S>) -> Self {
-        StaticEnumerator { splits: splits.into_iter().collect() }
+        StaticEnumerator { splits: splits.into_iter().collect(), deal: None }
+    }
+
+    /// The same, for splits that never end: they are dealt out in turn to so many readers, as soon as all of these are there.
+    #[must_use]
+    pub fn dealt(self, readers: u32) -> Self {
+        let deal = Deal { readers, there: BTreeSet::new(), seen: BTreeSet::new(), turn: 0 };
+        StaticEnumerator { deal: Some(deal), ..self }
     }
 
     /// What `snapshot` gave.
@@ -24,7 +44,7 @@ impl<S: Split> StaticEnumerator<S> {
         for _ in 0..input.u32()? {
             splits.push_back(S::decode(input.bytes()?)?);
         }
-        Ok(StaticEnumerator { splits })
+        Ok(StaticEnumerator { splits, deal: None })
     }
 
     /// The next unassigned split.
@@ -49,6 +69,19 @@ impl<S: Split> StaticEnumerator<S> {
         self.splits.len()
     }
 
+    /// Deals out what there is, once all readers are there.
+    fn deal(&mut self, context: &mut EnumeratorContext<S>) {
+        let Some(deal) = &mut self.deal else { return };
+        if u32::try_from(deal.seen.len()).unwrap_or(u32::MAX) < deal.readers {
+            return;
+        }
+        while let Some(&reader) = deal.there.range(deal.turn..).next().or_else(|| deal.there.first()) {
+            let Some(split) = self.splits.pop_front() else { return };
+            context.assign(reader, split);
+            deal.turn = reader + 1;
+        }
+    }
+
     /// Whether all are assigned.
     pub fn is_empty(&self) -> bool {
         self.splits.is_empty()
@@ -62,7 +95,19 @@ impl<S: Split> SplitEnumerator<S> for StaticEnumerator<S> {
         Ok(())
     }
 
+    fn reader_added(&mut self, subtask: u32, context: &mut EnumeratorContext<S>) -> JobResult<()> {
+        if let Some(deal) = &mut self.deal {
+            deal.there.insert(subtask);
+            deal.seen.insert(subtask);
+        }
+        self.deal(context);
+        Ok(())
+    }
+
     fn request(&mut self, subtask: u32, context: &mut EnumeratorContext<S>) -> JobResult<()> {
+        if let Some(deal) = &mut self.deal {
+            deal.there.remove(&subtask);
+        }
         match self.take() {
             Some(split) => context.assign(subtask, split),
             None => context.no_more_splits(subtask),
@@ -70,8 +115,9 @@ impl<S: Split> SplitEnumerator<S> for StaticEnumerator<S> {
         Ok(())
     }
 
-    fn add_splits_back(&mut self, splits: Vec<S>, _context: &mut EnumeratorContext<S>) -> JobResult<()> {
+    fn add_splits_back(&mut self, splits: Vec<S>, context: &mut EnumeratorContext<S>) -> JobResult<()> {
         self.add_back(splits);
+        self.deal(context);
         Ok(())
     }
 
@@ -131,5 +177,25 @@ mod tests {
         assert_eq!(resumed.unassigned(), 3, "while it has splits, the watermark is held");
         let order: Vec<_> = (0..3).flat_map(|_| ask(&mut resumed, 0)).collect();
         assert_eq!(order, [1, 2, 3].map(|part| EnumeratorAction::Assign(0, Part(part))));
+    }
+
+    /// A reader whose split never ends does not ask for another.
+    #[test]
+    fn splits_that_never_end_are_dealt_out_when_all_readers_are_there() {
+        let mut enumerator = StaticEnumerator::new([Part(1), Part(2), Part(3)]).dealt(2);
+        let mut context = EnumeratorContext::new();
+        enumerator.reader_added(1, &mut context).unwrap();
+        assert_eq!(enumerator.unassigned(), 3);
+        enumerator.reader_added(0, &mut context).unwrap();
+        let dealt = [(0, 1), (1, 2), (0, 3)].map(|(reader, part)| EnumeratorAction::Assign(reader, Part(part)));
+        assert_eq!(context.into_parts().0, dealt);
+        assert_eq!(ask(&mut enumerator, 1), [EnumeratorAction::NoMoreSplits(1)]);
+
+        // The first reader is reset: what it had is its own again, for the other one has ended.
+        let mut context = EnumeratorContext::new();
+        enumerator.add_splits_back(vec![Part(1), Part(3)], &mut context).unwrap();
+        enumerator.reader_added(0, &mut context).unwrap();
+        let again = [1, 3].map(|part| EnumeratorAction::Assign(0, Part(part)));
+        assert_eq!(context.into_parts().0, again);
     }
 }

@@ -146,7 +146,7 @@ fn page(entry: &Entry) -> String {
 }
 
 /// Lines of at most so many characters, where words allow it. Paragraphs stay apart.
-fn wrap(text: &str, width: usize) -> String {
+pub fn wrap(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut length = 0;
     for (index, paragraph) in text.split("\n\n").enumerate() {

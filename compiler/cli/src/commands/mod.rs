@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod check;
+pub mod connectors;
 pub mod explain;
 pub mod fmt;
 pub mod functions;

@@ -36,7 +36,7 @@ pub(super) fn render<'a>(
             })
         });
     }
-    let bounded = source.stages.last().is_some_and(|stage| crate::hir::ends(&stage.connector, &stage.options));
+    let bounded = source.stages.last().is_some_and(|last| crate::hir::ends(&stage.cx.job.rust, &last.connector, &last.options));
     let finish = if bounded { quote!(.bounded()) } else { quote!(.unbounded()) };
     items.extend(quote! {
         #origin

@@ -6,11 +6,18 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::Stage;
-use super::source::{connector_type, turbofish};
+use super::source::{connector_type, format_type, turbofish};
 use crate::codegen::options;
 
 /// A statement before the sink, the sink as a value, and paths to import.
 pub(in crate::codegen) fn sink<'a>(stage: &Stage<'a>, sink: &'a SinkOperation) -> (TokenStream, TokenStream, Vec<String>) {
+    if let Some(own) = stage.cx.own_connector(&sink.connector) {
+        let row = stage.input.rust(stage.cx);
+        let format = sink.format.as_deref().map(|format| (format, &sink.format_options[..]));
+        let (options, _) = options::render(stage.cx, &sink.options, format, stage.input.schema);
+        let (format, uses) = format_type(sink.format.as_deref());
+        return (quote!(let options = #options;), quote!(own_sink::<#own, #row, #format>(&options)?), uses);
+    }
     let spec = connectors::find(&sink.connector).and_then(|connector| connector.sink.as_ref());
     let row = stage.input.rust(stage.cx);
     let rust = spec.map_or("millstream::connectors::UnknownSink", |spec| spec.rust);

@@ -117,15 +117,28 @@ impl<'a> Connector<'a> {
         let cx = stage.cx;
         let schema = stage.output.schema;
         let row = cx.row(schema);
-        let spec = connectors::find(self.name).and_then(|connector| connector.source.as_ref());
-        let rust = spec.map_or("millstream::connectors::UnknownSource", |spec| spec.rust);
-        let (ty, uses) = connector_type(rust, &row, self.format.map(|(format, _)| format));
         let (options, params) = options::render(cx, self.options, self.format, schema);
-        let turbofish = turbofish(&ty);
+        let (ty, made, uses) = match cx.own_connector(self.name) {
+            Some(own) => {
+                let (format, uses) = format_type(self.format.map(|(format, _)| format));
+                (
+                    quote!(<#own as SourceConnector>::Source<#row, #format>),
+                    quote!(own_source::<#own, #row, #format>(&options)),
+                    uses,
+                )
+            }
+            None => {
+                let spec = connectors::find(self.name).and_then(|connector| connector.source.as_ref());
+                let rust = spec.map_or("millstream::connectors::UnknownSource", |spec| spec.rust);
+                let (ty, uses) = connector_type(rust, &row, self.format.map(|(format, _)| format));
+                let turbofish = turbofish(&ty);
+                (ty, quote!(#turbofish::from_options(&options)), uses)
+            }
+        };
         let Some(column) = self.range else {
             let body = quote! {
                 let options = #options;
-                #turbofish::from_options(&options)
+                #made
             };
             return Made { ty, body, uses, params };
         };
@@ -134,7 +147,7 @@ impl<'a> Connector<'a> {
         let time = if optional { quote!(row.#field) } else { quote!(Some(row.#field)) };
         let body = quote! {
             let options = #options;
-            let source = #turbofish::from_options(&options)?;
+            let source = #made?;
             Between::from_options(source, |row: &#row| #time, &options)
         };
         Made { ty: quote!(impl Source<Row = #row> + use<>), body, uses, params }
@@ -168,6 +181,12 @@ pub(super) fn connector_type(rust: &str, row: &TokenStream, format: Option<&str>
         }
         None => (quote!(#connector<#row>), uses),
     }
+}
+
+/// `JsonFormat`, and the `use` line for it.
+pub(super) fn format_type(format: Option<&str>) -> (Ident, Vec<String>) {
+    let rust = format.and_then(formats::find).map_or("millstream::formats::JsonFormat", |format| format.rust);
+    (last_part(rust), vec![rust.to_owned()])
 }
 
 /// The name at the end of a path from a descriptor, which is a constant of the runtime.

@@ -86,6 +86,7 @@ fn value<'a>(
     };
     match spec.ty {
         OptionTy::String => scalar(cx, owner, spec, expr, &Ty::String),
+        OptionTy::Secret => secret(cx, owner, spec, expr),
         OptionTy::Int => scalar(cx, owner, spec, expr, &Ty::Int64),
         OptionTy::Count => count(cx, owner, spec, expr),
         OptionTy::Float => scalar(cx, owner, spec, expr, &Ty::Float64),
@@ -128,6 +129,14 @@ fn scalar<'a>(cx: &mut Context<'a>, owner: &Owner<'_>, spec: &OptionSpec, expr: 
             None
         }
     }
+}
+
+/// A string that should come from outside: text is read by many, and ends up in the binary.
+fn secret<'a>(cx: &mut Context<'a>, owner: &Owner<'_>, spec: &OptionSpec, expr: &'a ast::Expr) -> Option<OptionValue> {
+    if matches!(expr.kind, ast::ExprKind::String(_)) {
+        cx.report(connectors::secret_in_text(owner.name, spec.name, expr.span));
+    }
+    scalar(cx, owner, spec, expr, &Ty::String)
 }
 
 /// A number that is needed before the job starts.
@@ -209,7 +218,7 @@ fn columns(cx: &mut Context<'_>, owner: &Owner<'_>, spec: &OptionSpec, expr: &as
 
 fn wrong(cx: &mut Context<'_>, owner: &Owner<'_>, spec: &OptionSpec, span: Span, found: &str) {
     let expected = match spec.ty {
-        OptionTy::String => "a string".to_owned(),
+        OptionTy::String | OptionTy::Secret => "a string".to_owned(),
         OptionTy::Int => "an integer".to_owned(),
         OptionTy::Count => "a whole number from 1 on, written as such".to_owned(),
         OptionTy::Float => "a number".to_owned(),

@@ -1,6 +1,5 @@
 //! `sink delays | final into file { .. }`
 
-use millstream_runtime::connectors as catalog;
 use millstream_runtime::graph::{Changelog, Operation, Port, SinkOperation, StreamType};
 
 use super::formats;
@@ -28,16 +27,14 @@ pub fn lower<'a>(
         cx.report(crate::hir::errors::hybrid::only_sources(name.span));
         return;
     }
-    let Some(spec) = catalog::find(&name.text) else {
-        if !name.text.is_empty() {
-            let known: Vec<&str> = catalog::CONNECTORS.iter().map(|spec| spec.name).collect();
-            cx.report(connectors::unknown_connector(name, &known));
+    let Some(spec) = cx.connector(&name.text) else {
+        if !name.text.is_empty() && !cx.items.broken.contains(name.text.as_str()) {
+            cx.report(connectors::unknown_connector(name, &cx.connectors_with(|_| true)));
         }
         return;
     };
     let Some(side) = &spec.sink else {
-        let known: Vec<&str> = catalog::CONNECTORS.iter().filter(|spec| spec.sink.is_some()).map(|spec| spec.name).collect();
-        cx.report(connectors::wrong_side(name, false, &known));
+        cx.report(connectors::wrong_side(name, false, &cx.connectors_with(|spec| spec.sink.is_some())));
         return;
     };
     let columns = (!input.unknown).then(|| input.columns());

@@ -138,16 +138,14 @@ pub struct Read {
 pub fn read<'a>(cx: &mut Context<'a>, connector: &'a ast::Connector, rows: &Rows<'_, 'a>) -> Read {
     let name = &connector.name;
     let mut read = Read::default();
-    let Some(spec) = catalog::find(&name.text) else {
-        if !name.text.is_empty() {
-            let known: Vec<&str> = catalog::CONNECTORS.iter().map(|spec| spec.name).collect();
-            cx.report(connectors::unknown_connector(name, &known));
+    let Some(spec) = cx.connector(&name.text) else {
+        if !name.text.is_empty() && !cx.items.broken.contains(name.text.as_str()) {
+            cx.report(connectors::unknown_connector(name, &cx.connectors_with(|_| true)));
         }
         return read;
     };
     let Some(spec) = &spec.source else {
-        let known: Vec<&str> = catalog::CONNECTORS.iter().filter(|spec| spec.source.is_some()).map(|spec| spec.name).collect();
-        cx.report(connectors::wrong_side(name, true, &known));
+        cx.report(connectors::wrong_side(name, true, &cx.connectors_with(|spec| spec.source.is_some())));
         return read;
     };
     read.spec = Some(spec);

@@ -40,6 +40,13 @@ pub fn option_type(of: &str, option: &str, span: Span, expected: &str, found: &s
     Diagnostic::error("E0605", title, span, format!("this is {found}")).with_help(format!("write {expected}"))
 }
 
+/// A password that everybody can read.
+pub fn secret_in_text(of: &str, option: &str, span: Span) -> Diagnostic {
+    let title = format!("the secret `{option}` of `{of}` stands in the text");
+    Diagnostic::warning("W0802", title, span, "everybody who sees the text or the binary can read it")
+        .with_help(format!("take it from the environment: `{option}: ${}`", option.to_uppercase()))
+}
+
 /// A word that an option does not know.
 pub fn unknown_word(of: &str, option: &str, word: &str, span: Span, words: &[&str]) -> Diagnostic {
     let title = format!("the option `{option}` of `{of}` does not know `{word}`");

@@ -98,11 +98,11 @@ fn judge(job: &JobGraph, source: VertexId, sink: VertexId) -> (Guarantee, String
         let help = "add `checkpoint: every 10s to \"checkpoints\"` to the job";
         return (Guarantee::None, format!("the job takes no checkpoints, so after a failure it begins anew; {help}"));
     };
-    let replays = |name: &str| connectors::find(name).and_then(|spec| spec.source).is_some_and(|spec| spec.replayable);
+    let replays = |name: &str| job.connector(name).and_then(|spec| spec.source).is_some_and(|spec| spec.replayable);
     let lost = connectors.iter().copied().find(|name| !replays(name));
     let from = lost.unwrap_or(from.connector.as_str());
     let replayable = lost.is_none();
-    let exactly_once = connectors::find(into).and_then(|spec| spec.sink).is_some_and(|spec| spec.exactly_once);
+    let exactly_once = job.connector(into).and_then(|spec| spec.sink).is_some_and(|spec| spec.exactly_once);
     let every = duration_text(checkpoint.interval);
     if from == connectors::channel::NAME {
         let why = format!(

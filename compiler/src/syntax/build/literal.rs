@@ -118,7 +118,8 @@ fn escaped(text: &str) -> (Option<char>, usize) {
 
 type Wrong = (String, &'static str);
 
-fn number(text: &str) -> Result<ExprKind, Wrong> {
+/// The value of a number, a duration or a size.
+pub fn number(text: &str) -> Result<ExprKind, Wrong> {
     let plain = text.replace('_', "");
     if let Some(digits) = plain.strip_prefix("0x") {
         let value = u128::from_str_radix(digits, 16);

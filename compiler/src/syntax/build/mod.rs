@@ -7,7 +7,7 @@ mod climb;
 mod expr;
 mod item;
 mod join;
-mod literal;
+pub mod literal;
 mod lookup;
 mod options;
 mod over;

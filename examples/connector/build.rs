@@ -1,0 +1,5 @@
+//! Compiles the pipeline to a module of the program.
+
+fn main() {
+    millstream_build::compile("pipelines");
+}
