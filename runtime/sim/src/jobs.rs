@@ -22,6 +22,8 @@ pub enum Kind {
     Rows,
     /// Rows go by key to windows that count them, and from there to the sink.
     Windows,
+    /// The same for rows of two sources, one of which is at its end long before the other, and takes the long way round.
+    Union,
 }
 
 /// What the builders need.
@@ -48,6 +50,7 @@ impl Kind {
             build,
             source,
         };
+        let input = |from, edge, exchange| InputSpec { from, edge, exchange };
         let chains = match self {
             Kind::Rows => vec![chain("rows", &["rows/source/0", "sink/rows/table"], vec![], rows as _, Some(source as _))],
             Kind::Windows => vec![
@@ -55,7 +58,19 @@ impl Kind {
                 chain(
                     "counts",
                     &["counts/check/0", "counts/aggregate/0", "sink/counts/table"],
-                    vec![InputSpec { from: 0, edge: 0, exchange: ExchangeKind::Hash }],
+                    vec![input(0, 0, ExchangeKind::Hash)],
+                    counts as _,
+                    None,
+                ),
+            ],
+            Kind::Union => vec![
+                chain("rows", &["rows/source/0"], vec![], by_key as _, Some(source as _)),
+                chain("few", &["few/source/0"], vec![], in_turn as _, Some(few_erased as _)),
+                chain("relay", &["relay/check/0"], vec![input(1, 1, ExchangeKind::Rebalance)], relay as _, None),
+                chain(
+                    "counts",
+                    &["counts/check/0", "counts/aggregate/0", "sink/counts/table"],
+                    vec![input(0, 0, ExchangeKind::Hash), input(2, 2, ExchangeKind::Hash)],
                     counts as _,
                     None,
                 ),
@@ -83,9 +98,11 @@ impl Kind {
                 .flat_map(|split| (0..size.rows).map(move |number| Row { split, number, at: Timestamp(number * STEP) }))
                 .map(|row| format!("{row:?}"))
                 .collect(),
-            Kind::Windows => {
+            Kind::Windows | Kind::Union => {
                 let mut counts = std::collections::BTreeMap::<(i64, i64), i64>::new();
-                for (_, number) in (0..size.splits).flat_map(|split| (0..size.rows).map(move |number| (split, number))) {
+                let numbers = |size: Size| (0..size.splits).flat_map(move |_| 0..size.rows);
+                let few = numbers(size.few()).filter(|_| self == Kind::Union);
+                for number in numbers(size).chain(few) {
                     *counts.entry((number % KEYS, number / WINDOW)).or_default() += 1;
                 }
                 let count =
@@ -103,6 +120,15 @@ const KEYS: i64 = 7;
 fn numbers(params: &ParamValues) -> JobResult<Numbers> {
     let setting = params.extension::<Setting>()?;
     Ok(Numbers { world: setting.world.clone(), size: setting.size })
+}
+
+fn few(params: &ParamValues) -> JobResult<Numbers> {
+    let numbers = numbers(params)?;
+    Ok(Numbers { size: numbers.size.few(), ..numbers })
+}
+
+fn few_erased(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
+    Ok(erase_source(few(params)?))
 }
 
 fn source(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
@@ -130,6 +156,20 @@ fn by_key(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let out = cx.hash(0, |row: &Row| Ok(row.number % KEYS))?;
     let source = numbers(cx.params())?;
     cx.source("rows/source/0", "rows", source, config(), out)
+}
+
+fn in_turn(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    cx.in_flight::<Row>(1);
+    let out = cx.rebalance(1)?;
+    let source = few(cx.params())?;
+    cx.source("few/source/0", "few", source, config(), out)
+}
+
+fn relay(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    cx.in_flight::<Row>(2);
+    let out = cx.hash(2, |row: &Row| Ok(row.number % KEYS))?;
+    let checked = cx.operator("relay/check/0", "relay: check", Check::new(), out)?;
+    cx.input::<Row, _>(checked)
 }
 
 fn counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {

@@ -74,10 +74,8 @@ fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
     checkpoint.pause_micros = number(50_000);
     checkpoint.unaligned_micros = (number(2) > 0).then(|| number(100_000));
     let parallelism = || 1 + u32::try_from(number(4)).unwrap_or(0);
-    // Checkpoints with rows on their way are refused at another parallelism.
-    let fixed = checkpoint.unaligned_micros.map(|_| parallelism());
     for process in 1..=PROCESSES {
-        let parallelism = fixed.unwrap_or_else(parallelism);
+        let parallelism = parallelism();
         world.log(&format!("process {process}, parallelism {parallelism}, {size:?}"));
         let setting = Arc::new(Setting { world: world.clone(), size });
         let options = RunOptions::new().parallelism(parallelism).extension(setting);

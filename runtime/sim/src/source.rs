@@ -32,6 +32,13 @@ pub(crate) struct Size {
     pub rows: i64,
 }
 
+impl Size {
+    /// Of a source that ends before another.
+    pub(crate) fn few(self) -> Self {
+        Size { splits: 1 + self.splits / 3, rows: 1 + self.rows / 5 }
+    }
+}
+
 /// A split: its number, and the next row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Part {

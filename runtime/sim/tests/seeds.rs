@@ -7,7 +7,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 fn kind(seed: u64) -> Kind {
-    if seed.is_multiple_of(2) { Kind::Windows } else { Kind::Rows }
+    [Kind::Windows, Kind::Rows, Kind::Union][usize::try_from(seed % 3).unwrap_or(0)]
 }
 
 fn plan(seed: u64) -> Plan {

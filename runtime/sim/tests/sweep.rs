@@ -9,7 +9,7 @@ use millstream_sim::{Kind, Plan, simulate};
 fn every_point_may_fail_be_slow_or_be_the_end() {
     let mut unreached: Vec<&str> = POINTS.to_vec();
     for &point in POINTS {
-        for kind in [Kind::Rows, Kind::Windows] {
+        for kind in [Kind::Rows, Kind::Windows, Kind::Union] {
             for fault in [Fault::Crash, Fault::Error, Fault::Delay(Duration::from_secs(20))] {
                 for visit in [1, 2, 5] {
                     let report = simulate(u64::from(visit), kind, Plan::At(point, visit, fault));

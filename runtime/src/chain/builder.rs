@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::event_time::{AlignedReader, Timing};
-use super::output::{BroadcastOutput, HashOutput, RoundRobinOutput};
+use super::output::{BroadcastOutput, HashOutput, RoundRobinOutput, Router, router};
 use super::source::{SourceChain, SourceConfig, SourceParts};
 use super::{Chain, InputChain, TwoInputs, Union};
 use crate::error::{JobError, JobResult};
@@ -88,6 +88,24 @@ pub struct ChainBuilder<'a> {
     pub(crate) aligned: &'a mut Vec<AlignmentMember>,
     /// How batches are stored that barriers overtake, by edge.
     pub(crate) codecs: &'a mut BTreeMap<usize, BatchCodec>,
+    /// How they find their subtask if there are others now, by edge.
+    pub(crate) routers: &'a mut Routers,
+}
+
+/// By edge: for those that go by key.
+#[derive(Default)]
+pub(crate) struct Routers(BTreeMap<usize, Router>);
+
+impl Routers {
+    pub(crate) fn get(&self, edge: usize) -> Option<&Router> {
+        self.0.get(&edge)
+    }
+}
+
+impl std::fmt::Debug for Routers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
 }
 
 /// A reader of a source that keeps together with others.
@@ -204,11 +222,14 @@ impl ChainBuilder<'_> {
     pub fn hash<T, K, F>(&mut self, edge: usize, key: F) -> JobResult<HashOutput<T, K, F>>
     where
         T: Send + 'static,
-        K: State,
-        F: Fn(&T) -> Result<K, EvalError> + Send,
+        K: State + 'static,
+        F: Fn(&T) -> Result<K, EvalError> + Clone + Send + 'static,
     {
-        let output = self.output(edge)?;
         let groups = KeyGroups::new(self.context.max_parallelism);
+        if self.subtask == 0 {
+            self.routers.0.insert(edge, router(groups, key.clone()));
+        }
+        let output = self.output(edge)?;
         Ok(HashOutput::new(self.outbox.clone(), output.channels.clone(), self.context.batch_rows, groups, key))
     }
 

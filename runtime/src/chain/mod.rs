@@ -15,7 +15,7 @@ pub use output::{BroadcastOutput, HashOutput, RoundRobinOutput};
 pub use source::{RejectReport, SPLITS, SourceChain, SourceConfig, SourceReport};
 pub use two_inputs::TwoInputs;
 
-pub(crate) use builder::{AlignmentMember, BuildContext, OutputEdge, SinkParts};
+pub(crate) use builder::{AlignmentMember, BuildContext, OutputEdge, Routers, SinkParts};
 #[cfg(test)]
 pub(crate) use event_time::AlignedReader;
 pub(crate) use event_time::Timing;

@@ -3,8 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use super::input::rows;
 use crate::error::JobResult;
-use crate::exchange::{Element, OutboxHandle};
+use crate::exchange::{Batch, Element, OutboxHandle};
 use crate::operator::{OperatorReport, RestoredState, SnapshotBuilder, Stage};
 use crate::state::{KeyGroups, State, hash_bytes};
 use crate::time::Watermark;
@@ -184,24 +185,40 @@ impl<T: Send + 'static, K, F> HashOutput<T, K, F> {
     }
 }
 
-impl<T, K, F> HashOutput<T, K, F>
-where
-    K: State,
-    F: Fn(&T) -> Result<K, EvalError>,
-{
-    #[inline]
-    fn target_of(&mut self, row: &T) -> usize {
-        match (self.key)(row) {
-            Ok(key) => {
-                self.encoded.clear();
-                key.encode(&mut self.encoded);
-                let group = self.groups.of_hash(hash_bytes(&self.encoded));
-                self.groups.subtask(group, self.parallelism) as usize
-            }
-            // The operator that needs the key computes it again there, and its policy decides about the row.
-            Err(_) => 0,
+/// The subtask that owns the key of a row.
+#[inline]
+fn target_of<K: State>(key: Result<K, EvalError>, groups: KeyGroups, parallelism: u32, encoded: &mut Vec<u8>) -> usize {
+    match key {
+        Ok(key) => {
+            encoded.clear();
+            key.encode(encoded);
+            groups.subtask(groups.of_hash(hash_bytes(encoded)), parallelism) as usize
         }
+        // The operator that needs the key computes it again there, and its policy decides about the row.
+        Err(_) => 0,
     }
+}
+
+/// Sorts rows of a hash edge by the subtask that owns them, of so many: rows that were on their way when a checkpoint was taken go on at
+/// another parallelism. Rows of one subtask keep their order.
+pub(crate) type Router = Box<dyn Fn(Batch, u32) -> JobResult<Vec<(usize, Batch)>> + Send>;
+
+/// For rows with this key.
+pub(super) fn router<T, K, F>(groups: KeyGroups, key: F) -> Router
+where
+    T: Send + 'static,
+    K: State + 'static,
+    F: Fn(&T) -> Result<K, EvalError> + Send + 'static,
+{
+    Box::new(move |batch, parallelism| {
+        let mut sorted: Vec<Vec<T>> = (0..parallelism).map(|_| Vec::new()).collect();
+        let mut encoded = Vec::new();
+        for row in rows::<T>(batch)? {
+            sorted[target_of(key(&row), groups, parallelism, &mut encoded)].push(row);
+        }
+        let sorted = sorted.into_iter().enumerate().filter(|(_, rows)| !rows.is_empty());
+        Ok(sorted.map(|(subtask, rows)| (subtask, Box::new(rows) as Batch)).collect())
+    })
 }
 
 impl<T, K, F> Stage<T> for HashOutput<T, K, F>
@@ -212,7 +229,10 @@ where
 {
     #[inline]
     fn push(&mut self, row: T) -> JobResult<()> {
-        let target = if self.parallelism == 1 { 0 } else { self.target_of(&row) };
+        let target = match self.parallelism {
+            1 => 0,
+            parallelism => target_of((self.key)(&row), self.groups, parallelism, &mut self.encoded),
+        };
         self.buffers.push(target, row);
         Ok(())
     }

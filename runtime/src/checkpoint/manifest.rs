@@ -73,6 +73,11 @@ pub enum ManifestError {
 }
 
 impl Manifest {
+    /// How many subtasks a chain had; 0: it was not there.
+    pub fn subtasks_of(&self, chain: &str) -> usize {
+        self.chains.iter().find(|old| old.name == chain).map_or(0, |old| old.subtasks.len())
+    }
+
     pub fn to_bytes(&self) -> Vec<u8> {
         let chains: Vec<Value> = self
             .chains

@@ -22,7 +22,7 @@ use super::layout::{deal, wire};
 use super::run::RunSettings;
 use super::sources::Sources;
 use super::storage::{Checkpoint, CheckpointStore};
-use crate::chain::{BuildContext, ChainBuilder, SinkRegistry, Timing};
+use crate::chain::{BuildContext, ChainBuilder, Routers, SinkRegistry, Timing};
 use crate::checkpoint::SubtaskEntry;
 use crate::error::{JobError, JobResult};
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
@@ -110,10 +110,14 @@ impl<'a> Attempt<'a> {
         let job = &settings.job;
         let resumed = checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint);
         let mut in_flight = InFlight::default();
+        let mut old_parallelism = vec![0; job.chains.len()];
         let mut dealt = match checkpoint {
             Some(checkpoint) => {
                 let Checkpoint { manifest, entries } = checkpoint;
                 let mut dealt = deal(&job.chains, &settings.parallelism, settings.max_parallelism, &manifest.chains, entries)?;
+                for (old, chain) in old_parallelism.iter_mut().zip(&job.chains) {
+                    *old = manifest.subtasks_of(chain.name);
+                }
                 in_flight = InFlight::take(&mut dealt.own, &manifest, job.fingerprint, &job.chains, &settings.parallelism)?;
                 dealt
             }
@@ -135,7 +139,7 @@ impl<'a> Attempt<'a> {
         let buffer_timeout =
             u64::try_from(job.buffer_timeout_micros).ok().filter(|&micros| micros > 0).map(Duration::from_micros);
         let mut aligned = Vec::new();
-        let mut codecs = BTreeMap::new();
+        let (mut codecs, mut routers) = (BTreeMap::new(), Routers::default());
         let mut mailboxes = Vec::new();
         let mut ready = Vec::new();
         board.begin_attempt();
@@ -143,13 +147,15 @@ impl<'a> Attempt<'a> {
             let spec = &job.chains[index];
             let mut own_mailboxes = Vec::new();
             let throttle = Arc::new(Throttle::default());
+            let (old, parallelism) = (old_parallelism[index], settings.parallelism[index]);
+            let mut on_their_way = in_flight.deal(index, spec, old, parallelism, &codecs, &routers)?;
             for (subtask, wiring) in wirings.into_iter().enumerate() {
                 let outbox = OutboxHandle::new(wiring.senders.len());
                 let mut builder = ChainBuilder {
                     context: &context,
                     chain: index,
                     subtask: u32::try_from(subtask).unwrap_or(u32::MAX),
-                    parallelism: settings.parallelism[index],
+                    parallelism,
                     outputs: &wiring.outputs,
                     outbox: outbox.clone(),
                     sinks: &mut sinks,
@@ -157,6 +163,7 @@ impl<'a> Attempt<'a> {
                     timing: Timing::default(),
                     aligned: &mut aligned,
                     codecs: &mut codecs,
+                    routers: &mut routers,
                 };
                 let chain = (spec.build)(&mut builder)?;
                 let id = TaskId { chain: index, subtask: builder.subtask };
@@ -168,7 +175,7 @@ impl<'a> Attempt<'a> {
                     false => {
                         let gate = Gate::new(wiring.receivers).in_mode(settings.checkpoints.mode);
                         let mut gate = gate.with_codecs(|input| codecs.get(&spec.inputs[input].edge).copied());
-                        gate.restore_in_flight(in_flight.batches(id, spec, &codecs)?);
+                        gate.restore_in_flight(std::mem::take(&mut on_their_way[subtask]));
                         Some(gate)
                     }
                 };

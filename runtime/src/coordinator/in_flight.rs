@@ -1,23 +1,30 @@
-//! Rows that were on their way to tasks when a checkpoint was taken: read back, for the same tasks.
+//! Rows that were on their way to tasks when a checkpoint was taken: read back, for the same tasks, or for those that own them now.
+//!
+//! Rows of one key come in the order in which they were sent, before all that is sent later.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use crate::chain::Routers;
 use crate::checkpoint::{Manifest, Part, StateEntry};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{Batch, BatchCodec};
-use crate::job::ChainSpec;
+use crate::job::{ChainSpec, ExchangeKind};
 use crate::task::TaskId;
 
 /// The state in a checkpoint that holds what was on its way to an input: `#in_flight/0`.
 pub(crate) const IN_FLIGHT: &str = "#in_flight/";
 
-/// Encoded batches by task, with the number of the input and the schema of their rows.
+/// Encoded batches by task of the checkpoint, with the number of the input and the schema of their rows.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(HashMap<TaskId, Vec<(usize, String, Vec<u8>)>>);
+pub(super) struct InFlight(BTreeMap<TaskId, Vec<(usize, String, Vec<u8>)>>);
+
+/// Batches with the numbers of their inputs, by subtask.
+pub(super) type Batches = Vec<Vec<(usize, Batch)>>;
 
 impl InFlight {
     /// Takes them out of the entries that the coordinator keeps, with the index of the chain. An error if the job is another one, or
-    /// if a chain has another parallelism: which task they belong to is known only of the old one.
+    /// if a chain has another parallelism and rows that do not come by key, nor to anyone in turn: which task they belong to is known
+    /// only of the old one.
     pub(super) fn take(
         own: &mut Vec<(usize, StateEntry)>,
         manifest: &Manifest,
@@ -34,39 +41,58 @@ impl InFlight {
                     manifest.checkpoint, chains[chain].name
                 ))
             };
-            let old = manifest.chains.iter().find(|old| old.name == chains[chain].name).map_or(0, |old| old.subtasks.len());
+            let old = manifest.subtasks_of(chains[chain].name);
             if manifest.fingerprint != fingerprint {
                 return Err(refused("the pipeline has changed since then"));
             }
-            if old != parallelism[chain] as usize {
-                return Err(refused(&format!("that had {old} copies, not {}", parallelism[chain])));
-            }
-            let (Some(input), Part::Item(bytes)) = (entry.state[IN_FLIGHT.len()..].parse().ok(), entry.part) else {
+            let (Ok(input), Part::Item(bytes)) = (entry.state[IN_FLIGHT.len()..].parse(), entry.part) else {
                 return Err(JobError::new(format!("`{}` of checkpoint {} cannot be read", entry.state, manifest.checkpoint)));
             };
+            let exchange = chains[chain].inputs.get::<usize>(input).map(|input| input.exchange);
+            let may_move = matches!(exchange, Some(ExchangeKind::Hash | ExchangeKind::Rebalance));
+            if old != parallelism[chain] as usize && !may_move {
+                return Err(refused(&format!("that had {old} copies, not {}", parallelism[chain])));
+            }
             found.0.entry(TaskId { chain, subtask: entry.subtask }).or_default().push((input, entry.schema, bytes));
         }
         Ok(found)
     }
 
-    /// What was on its way to a task, in order.
-    pub(super) fn batches(
+    /// What was on its way to the tasks of a chain that had `old` subtasks, by subtask of now, in order.
+    pub(super) fn deal(
         &mut self,
-        task: TaskId,
+        index: usize,
         chain: &ChainSpec,
+        old: usize,
+        parallelism: u32,
         codecs: &BTreeMap<usize, BatchCodec>,
-    ) -> JobResult<Vec<(usize, Batch)>> {
-        let stored = self.0.remove(&task).unwrap_or_default().into_iter();
-        let decoded = stored.map(|(input, schema, bytes)| {
-            let codec = chain.inputs.get(input).and_then(|input| codecs.get(&input.edge));
-            let codec = codec.filter(|codec| codec.schema() == schema).ok_or_else(|| {
-                JobError::new(format!(
-                    "rows that were on their way to `{}` are other rows than it takes now ({schema})",
-                    chain.name
-                ))
-            })?;
-            Ok((input, codec.decode(&bytes)?))
-        });
-        decoded.collect()
+        routers: &Routers,
+    ) -> JobResult<Batches> {
+        let mut dealt: Batches = (0..parallelism).map(|_| Vec::new()).collect();
+        let mut turn = 0;
+        for (task, stored) in self.0.extract_if(.., |task, _| task.chain == index) {
+            for (input, schema, bytes) in stored {
+                let edge = chain.inputs.get(input).map(|input| input.edge);
+                let codec = edge.and_then(|edge| codecs.get(&edge)).filter(|codec| codec.schema() == schema);
+                let batch = codec.ok_or_else(|| {
+                    JobError::new(format!(
+                        "rows that were on their way to `{}` are other rows than it takes now ({schema})",
+                        chain.name
+                    ))
+                })?;
+                let batch = batch.decode(&bytes)?;
+                if old == parallelism as usize {
+                    dealt[task.subtask as usize].push((input, batch));
+                } else if let Some(router) = edge.and_then(|edge| routers.get(edge)) {
+                    for (subtask, batch) in router(batch, parallelism)? {
+                        dealt[subtask].push((input, batch));
+                    }
+                } else {
+                    dealt[turn].push((input, batch));
+                    turn = (turn + 1) % dealt.len();
+                }
+            }
+        }
+        Ok(dealt)
     }
 }

@@ -188,5 +188,5 @@ fn one_source_is_at_its_end() {
 
 #[test]
 fn one_source_is_at_its_end_and_barriers_overtake() {
-    killed_and_gone_on_with(Some(0), &[2, 2]);
+    killed_and_gone_on_with(Some(0), &[2, 3, 1]);
 }

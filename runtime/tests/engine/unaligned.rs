@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use millstream::{CheckpointConfig, Job, JobEnd, JobHandle, JobState, Restart, RunOptions};
+use millstream::{CheckpointConfig, ExchangeKind, Job, JobEnd, JobHandle, JobState, Restart, RunOptions};
 
 use super::job::{Setup, expected, job, kill_after, output, wait_for};
 
@@ -75,16 +75,36 @@ fn a_checkpoint_does_not_wait_for_what_is_queued() {
     }
 }
 
-/// Which task they belong to is known only of the old layout.
+/// They go to those who own their keys then.
 #[test]
-fn rows_on_their_way_keep_the_parallelism_until_a_stop() {
+fn rows_on_their_way_go_on_at_another_parallelism() {
+    for (before, behind) in [(2, 3), (3, 1)] {
+        let setup = Setup::new(16_000, 2);
+        checkpoint_and_kill(&setup, Some(0), before);
+        assert!(holds_rows(&setup));
+        assert_eq!(finish(&setup, behind), Ok(JobEnd::Finished));
+        setup.check();
+    }
+}
+
+/// Where they go straight from one copy to another it is known only of the old ones to which they belong.
+#[test]
+fn rows_that_go_straight_keep_the_parallelism_until_a_stop() {
+    // One copy: the job as it stands goes by key.
+    let straight = || {
+        let mut job = counts(HOUR, Some(0));
+        job.chains[1].inputs[0].exchange = ExchangeKind::Forward;
+        job
+    };
     let setup = Setup::new(16_000, 2);
-    checkpoint_and_kill(&setup, Some(0), 2);
-    let message = finish(&setup, 3).unwrap_err();
-    assert!(message.contains("holds rows that were on their way to `counts`"), "{message}");
-    assert!(message.contains("that had 2 copies, not 3"), "{message}");
+    checkpoint_and_kill(&setup, Some(0), 1);
+    assert!(holds_rows(&setup));
+    let mut handle = JobHandle::start(straight(), options(&setup, 0, 2)).unwrap();
+    let refused = handle.wait_for(Duration::from_secs(60)).expect("it does not end").unwrap_err();
+    assert!(refused.message().contains("holds rows that were on their way to `counts`"), "{refused}");
+    assert!(refused.message().contains("that had 1 copies, not 2"), "{refused}");
     // A stop overtakes nothing.
-    let handle = JobHandle::start(counts(HOUR, Some(0)), options(&setup, 200, 2)).unwrap();
+    let handle = JobHandle::start(straight(), options(&setup, 200, 1)).unwrap();
     assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
     assert!(matches!(handle.stop_with_checkpoint(), Ok(JobEnd::Stopped(_))));
     assert_eq!(finish(&setup, 3), Ok(JobEnd::Finished));
