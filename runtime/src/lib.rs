@@ -75,7 +75,7 @@ pub mod source;
 #[cfg(feature = "engine")]
 pub mod state;
 #[cfg(feature = "engine")]
-mod storage;
+pub mod storage;
 #[cfg(feature = "engine")]
 mod task;
 #[cfg(feature = "engine")]

@@ -6,6 +6,7 @@ mod building;
 mod commands;
 mod console;
 mod files;
+mod remote;
 mod running;
 
 use std::process::ExitCode;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use millstream_runtime::functions as library;
 use millstream_runtime::graph::{
-    AggregateOperation, Changelog, ExecutionGraph, Expr, ExprKind, JobGraph, Operation, TopOperation, Window,
+    AggregateOperation, Changelog, ConnectorOption, ExecutionGraph, Expr, ExprKind, JobGraph, Literal, Operation, OptionValue,
+    TopOperation, Window,
 };
 use proc_macro2::{Ident, TokenStream};
 
@@ -144,7 +145,43 @@ pub(super) fn features(job: &JobGraph) -> BTreeSet<&'static str> {
     }
     job.functions.iter().for_each(|function| of_functions(&function.body));
     job.settings.checkpoint.iter().for_each(|checkpoint| of_functions(&checkpoint.directory));
+    if places(job).any(|place| place.contains("s3://")) {
+        features.insert("s3");
+    }
     features
+}
+
+/// Texts that may say where something is: of the folder of checkpoints, options of connectors, and defaults of params, which may
+/// become either.
+fn places(job: &JobGraph) -> impl Iterator<Item = String> {
+    let mut texts = Vec::new();
+    let mut of = |expr: &Expr| {
+        expr.walk(&mut |node| {
+            if let ExprKind::Literal(Literal::String(text)) = &node.kind {
+                texts.push(text.clone());
+            }
+        });
+    };
+    job.settings.checkpoint.iter().for_each(|checkpoint| of(&checkpoint.directory));
+    job.params.iter().filter_map(|param| param.default.as_ref()).for_each(&mut of);
+    let mut of_options = |options: &[ConnectorOption]| {
+        for option in options {
+            if let OptionValue::Value(value) = &option.value {
+                of(value);
+            }
+        }
+    };
+    for id in job.topological() {
+        match &job.vertex(id).operation {
+            Operation::Source(source) => {
+                of_options(&source.options);
+                source.stages.iter().for_each(|stage| of_options(&stage.options));
+            }
+            Operation::Sink(sink) => of_options(&sink.options),
+            _ => {}
+        }
+    }
+    texts.into_iter()
 }
 
 pub(super) fn header(options: &EmitOptions) -> String {

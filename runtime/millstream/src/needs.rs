@@ -26,6 +26,7 @@ macro_rules! gate {
 }
 
 gate!($ needs_http "http");
+gate!($ needs_s3 "s3");
 gate!($ needs_zones "zones");
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A run of a job: attempts, one after the other, until it ends, is stopped, or fails for good.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,7 +148,16 @@ async fn attempts_in(
     let mut claimed = None;
     let mut repeated = Repeated::default();
     loop {
-        let mut found = look_up(store.as_deref(), settings.job.name).await?;
+        let mut found = match look_up(store.as_deref(), settings.job.name).await {
+            // The job has run before: the storage may come back.
+            Err(error) if announced => {
+                match wait_to_restart(settings.job.name, board.attempts(), error, None, &mut strategy, control).await {
+                    ControlFlow::Continue(()) => continue,
+                    ControlFlow::Break(end) => return end,
+                }
+            }
+            found => found?,
+        };
         let own = found.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.run.clone());
         let own_highest = found.highest;
         if let Some(path) = &settings.resume_from {
@@ -209,37 +219,51 @@ async fn attempts_in(
             Ok(AttemptEnd::Killed) => return Ok(RunEnd::Killed),
             Err(error) => error,
         };
-        if error.kind() != ErrorKind::Transient || control.stopping() != StopMode::None {
-            return Err(error);
+        let hint = repeated.again(&error, board.progress().checkpoint.map(|(id, _)| id));
+        match wait_to_restart(settings.job.name, attempt, error, hint, &mut strategy, control).await {
+            ControlFlow::Continue(()) => {}
+            ControlFlow::Break(end) => return end,
         }
-        let name = settings.job.name;
-        let again = repeated.again(&error, board.progress().checkpoint.map(|(id, _)| id));
-        let Some(delay) = strategy.after_failure(Instant::now()) else {
-            if let Some(limit) = strategy.limit() {
-                notice(&format!(
-                    "{name}: attempt {attempt} failed, and there is no other: `{limit}`, failure {}",
-                    strategy.failures()
-                ));
-            }
-            return Err(match again {
-                Some(hint) => JobError::transient(format!("{error}\n  {hint}")),
-                None => error,
-            });
-        };
-        let hint = again.map(|hint| format!("\n  {hint}")).unwrap_or_default();
-        notice(&format!(
-            "{name}: attempt {attempt} failed: {error}{hint}\n{name}: attempt {} begins in {:.1} s (failure {})",
-            attempt + 1,
-            delay.as_secs_f64(),
-            strategy.failures()
-        ));
-        control.enter(JobState::Restarting);
-        tokio::select! {
-            biased;
-            () = tokio::time::sleep(delay) => {}
-            mode = stop_requested(&mut control.stop, StopMode::None) => {
-                return if mode == StopMode::Kill { Ok(RunEnd::Killed) } else { Err(error) };
-            }
+    }
+}
+
+/// After an attempt that failed: waits as long as the strategy says; or how the run ends, if there is no next attempt.
+async fn wait_to_restart(
+    name: &str,
+    attempt: u32,
+    error: JobError,
+    hint: Option<&str>,
+    strategy: &mut RestartStrategy,
+    control: &mut Control,
+) -> ControlFlow<JobResult<RunEnd>> {
+    if error.kind() != ErrorKind::Transient || control.stopping() != StopMode::None {
+        return ControlFlow::Break(Err(error));
+    }
+    let Some(delay) = strategy.after_failure(Instant::now()) else {
+        if let Some(limit) = strategy.limit() {
+            notice(&format!(
+                "{name}: attempt {attempt} failed, and there is no other: `{limit}`, failure {}",
+                strategy.failures()
+            ));
+        }
+        return ControlFlow::Break(Err(match hint {
+            Some(hint) => JobError::transient(format!("{error}\n  {hint}")),
+            None => error,
+        }));
+    };
+    let hint = hint.map(|hint| format!("\n  {hint}")).unwrap_or_default();
+    notice(&format!(
+        "{name}: attempt {attempt} failed: {error}{hint}\n{name}: attempt {} begins in {:.1} s (failure {})",
+        attempt + 1,
+        delay.as_secs_f64(),
+        strategy.failures()
+    ));
+    control.enter(JobState::Restarting);
+    tokio::select! {
+        biased;
+        () = tokio::time::sleep(delay) => ControlFlow::Continue(()),
+        mode = stop_requested(&mut control.stop, StopMode::None) => {
+            ControlFlow::Break(if mode == StopMode::Kill { Ok(RunEnd::Killed) } else { Err(error) })
         }
     }
 }

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use object_store::ObjectStore;
+use object_store::ObjectStoreExt;
 
 use super::lease;
-use super::storage::{Checkpoint, CheckpointStore, ReadError, local};
+use super::storage::{Checkpoint, CheckpointStore, ReadError};
 use crate::checkpoint::{MANIFEST, Manifest, StateEntry, folder_of, number_of, savepoint_of};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::notice::notice;
 use crate::seam::{self, Point};
-use crate::storage::{create_durably, root_cause};
+use crate::storage::{block, create_durably, folder_store, local_path, retried, root_cause, scheme_of};
 
 /// A checkpoint that somebody has named, and its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,15 +73,23 @@ impl CheckpointStore {
     /// Takes no lock.
     pub(crate) async fn named(path: &Path, job: &str) -> JobResult<Named> {
         let cannot = |reason: String| JobError::new(format!("cannot resume from `{}`: {reason}", path.display()));
-        // The parent of `.` has a name, too.
-        let whole = path.canonicalize().map_err(|error| cannot(error.to_string()))?;
+        let remote = path.to_str().filter(|path| scheme_of(path).is_some());
+        let whole = match remote {
+            Some(place) => PathBuf::from(place.trim_end_matches('/')),
+            // The parent of `.` has a name, too.
+            None => path.canonicalize().map_err(|error| cannot(error.to_string()))?,
+        };
         let name = whole.file_name().and_then(|name| name.to_str());
-        let folder = name.filter(|name| number_of(name).is_some() || whole.join(MANIFEST).exists());
+        let is_checkpoint = match remote {
+            Some(_) => has_manifest(&whole).await.map_err(cannot)?,
+            None => whole.join(MANIFEST).exists(),
+        };
+        let folder = name.filter(|name| number_of(name).is_some() || is_checkpoint);
         let directory = match (folder, whole.parent()) {
             (Some(_), Some(parent)) => parent,
             _ => &whole,
         };
-        let store: Arc<dyn ObjectStore> = Arc::new(local(directory).map_err(|error| cannot(root_cause(&error)))?);
+        let store = folder_store(&directory.to_string_lossy()).map_err(|error| cannot(error.message().to_owned()))?;
         let given_up = lease::given_up(&*store).await.map_err(|error| cannot(root_cause(&error)))?;
         let mut store = CheckpointStore::reader(store, directory.to_owned());
         store.given_up = given_up;
@@ -109,11 +117,11 @@ impl CheckpointStore {
 
     /// Writes a checkpoint to a new folder below a directory, which is made where it is missing. Gives the folder.
     pub(crate) async fn savepoint(directory: &str, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<PathBuf> {
-        let directory = directory.strip_prefix("file://").unwrap_or(directory);
-        let io = |error: &std::io::Error| JobError::io(format_args!("cannot write a savepoint to `{directory}`"), error);
-        if let Some((scheme, _)) = directory.split_once("://") {
-            return Err(JobError::new(format!("savepoints cannot go to `{scheme}://` yet, only to a local directory")));
+        if scheme_of(directory).is_some() {
+            return CheckpointStore::remote_savepoint(directory.trim_end_matches('/'), manifest, entries).await;
         }
+        let directory = local_path(directory);
+        let io = |error: &std::io::Error| JobError::io(format_args!("cannot write a savepoint to `{directory}`"), error);
         create_durably(Path::new(directory)).map_err(|error| io(&error))?;
         let directory = Path::new(directory).canonicalize().map_err(|error| io(&error))?;
         let name = savepoint_of(&manifest.job, manifest.checkpoint);
@@ -127,17 +135,54 @@ impl CheckpointStore {
             number += 1;
             folder = format!("{name}-{number}");
         }
-        let store = local(&directory).map_err(|error| {
-            JobError::transient(format!("cannot write a savepoint to `{}`: {}", directory.display(), root_cause(&error)))
-        })?;
-        let store = CheckpointStore::reader(Arc::new(store), directory);
+        let store = folder_store(&directory.to_string_lossy()).map_err(|error| error.context("cannot write a savepoint"))?;
+        let store = CheckpointStore::reader(store, directory);
+        store.write_folder(&folder, manifest, entries).await?;
+        Ok(store.directory.join(folder))
+    }
+
+    /// The same in a bucket, which has no folders to make.
+    async fn remote_savepoint(directory: &str, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<PathBuf> {
+        let cannot = |reason: String| JobError::transient(format!("cannot write a savepoint to `{directory}`: {reason}"));
+        let name = savepoint_of(&manifest.job, manifest.checkpoint);
+        let mut folder = name.clone();
+        let mut number = 1;
+        while has_manifest(&Path::new(directory).join(&folder)).await.map_err(cannot)? {
+            number += 1;
+            folder = format!("{name}-{number}");
+        }
+        let store = CheckpointStore::reader(folder_store(directory)?, PathBuf::from(directory));
         store.write_folder(&folder, manifest, entries).await?;
         Ok(store.directory.join(folder))
     }
 }
 
+/// Whether a folder of a bucket is a checkpoint.
+async fn has_manifest(folder: &Path) -> Result<bool, String> {
+    let store = folder_store(&folder.to_string_lossy()).map_err(|error| error.message().to_owned())?;
+    let manifest = object_store::path::Path::from(MANIFEST);
+    match retried(|| store.head(&manifest)).await {
+        Ok(_) => Ok(true),
+        Err(object_store::Error::NotFound { .. }) => Ok(false),
+        Err(error) => Err(root_cause(&error)),
+    }
+}
+
+/// The same as [`remove_claimed`] in a bucket.
+fn remove_remote(folder: &Path) -> JobResult<()> {
+    let (Some(directory), Some(name)) = (folder.parent(), folder.file_name().and_then(|name| name.to_str())) else {
+        return Ok(());
+    };
+    let store = CheckpointStore::reader(folder_store(&directory.to_string_lossy())?, directory.to_owned());
+    let name = name.to_owned();
+    block(async move { store.remove_folder(&name).await })?
+}
+
 /// Removes a checkpoint that the job has taken over, the manifest first. One that is gone is fine.
 pub(crate) fn remove_claimed(folder: &Path) -> JobResult<()> {
+    if folder.to_str().is_some_and(|folder| scheme_of(folder).is_some()) {
+        return remove_remote(folder);
+    }
     let gone = |result: std::io::Result<()>| match result {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(JobError::io(format_args!("cannot remove the claimed checkpoint `{}`", folder.display()), &error))

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::TryStreamExt;
-use object_store::local::LocalFileSystem;
 use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
@@ -23,7 +22,7 @@ use super::lease::{self, GivenUp, Lease};
 use crate::checkpoint::{DataFile, MANIFEST, Manifest, ManifestError, StateEntry, encode_entries, folder_of, number_of};
 use crate::error::{JobError, JobResult};
 use crate::seam::{self, Point};
-use crate::storage::{create, create_durably, retried, root_cause};
+use crate::storage::{create, create_durably, folder_store, local_path, retried, root_cause, scheme_of};
 
 /// A data file that has grown so large is followed by another.
 pub(super) const FILE_SIZE: usize = if cfg!(test) { 1024 } else { 16 * 1024 * 1024 };
@@ -85,21 +84,21 @@ impl CheckpointStore {
             let lease = Some(Lease::take(store.clone(), directory.to_owned(), false).await?);
             return Ok(CheckpointStore { lease, ..CheckpointStore::reader(store, PathBuf::from(directory)) });
         }
-        let path = directory.strip_prefix("file://").unwrap_or(directory);
-        if let Some((scheme, _)) = path.split_once("://") {
-            return Err(JobError::new(format!("checkpoints cannot go to `{scheme}://` yet, only to a local directory")));
+        if scheme_of(directory).is_some() {
+            let store = folder_store(directory)?;
+            let shown = directory.trim_end_matches('/').to_owned();
+            let lease = Lease::take(store.clone(), shown.clone(), false).await?;
+            return Ok(CheckpointStore { lease: Some(lease), ..CheckpointStore::reader(store, PathBuf::from(shown)) });
         }
-        let path = PathBuf::from(path);
+        let path = PathBuf::from(local_path(directory));
         let io = |what: &str, error: &std::io::Error| {
             JobError::io(format_args!("cannot {what} the checkpoint directory `{}`", path.display()), error).permanent()
         };
         create_durably(&path).map_err(|error| io("create", &error))?;
         // Not truncated and never removed: it is the lock that counts.
         let lock = File::create(path.join(".lock")).map_err(|error| io("write to", &error))?;
-        let store: Arc<dyn ObjectStore> = Arc::new(local(&path).map_err(|error| {
-            JobError::new(format!("cannot open the checkpoint directory `{}`: {}", path.display(), root_cause(&error)))
-        })?);
         let shown = path.display().to_string();
+        let store = folder_store(&shown)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => return Err(lease::locked_by(&*store, &shown).await),
@@ -387,7 +386,7 @@ impl CheckpointStore {
         self.remove_folder(&folder_of(id)).await
     }
 
-    async fn remove_folder(&self, folder: &str) -> JobResult<()> {
+    pub(super) async fn remove_folder(&self, folder: &str) -> JobResult<()> {
         let failed = |error: object_store::Error| {
             JobError::transient(format!("cannot remove `{}`: {}", self.directory.join(folder).display(), root_cause(&error)))
         };
@@ -403,14 +402,11 @@ impl CheckpointStore {
                 Err(error) => return Err(failed(error)),
             }
         }
-        let _ = std::fs::remove_dir_all(self.directory.join(folder));
+        if self._lock.is_some() {
+            let _ = std::fs::remove_dir_all(self.directory.join(folder));
+        }
         Ok(())
     }
-}
-
-/// A local directory. Everything that is written is on disk when it is said to be.
-pub(super) fn local(path: &Path) -> Result<LocalFileSystem, object_store::Error> {
-    Ok(LocalFileSystem::new_with_prefix(path)?.with_fsync(true))
 }
 
 /// The numbers of all checkpoint folders in a store, in order.

@@ -9,9 +9,14 @@ use std::time::Duration;
 
 use object_store::Error;
 
-/// Attempts, the first one included. Stores behind a network have tried again for minutes by themselves before they say no:
-/// this is for disks, network file systems, and connections that break while an answer is read.
+use crate::seam::Instant;
+
+/// Attempts, the first one included.
 const ATTEMPTS: u32 = 5;
+
+/// What has taken so long is not tried again: the client of a store behind a network tries many times by itself before it says
+/// no. But not everything: not requests that must be made once, and not when an answer breaks off.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The wait after the first failure; it doubles. Together about a second.
 const PAUSE: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_millis(70) };
@@ -22,9 +27,10 @@ where
     F: Future<Output = Result<T, Error>>,
 {
     let mut pause = PAUSE;
+    let began = Instant::now();
     for _ in 1..ATTEMPTS {
         match request().await {
-            Err(error) if may_pass(&error) => tokio::time::sleep(pause).await,
+            Err(error) if may_pass(&error) && began.elapsed() < PATIENCE => tokio::time::sleep(pause).await,
             done => return done,
         }
         pause *= 2;
@@ -58,13 +64,20 @@ pub(crate) fn may_pass(error: &Error) -> bool {
     true
 }
 
-/// The innermost cause of a store's error: the operating system's words.
+/// The innermost cause of a store's error: the operating system's words, or the service's.
 pub(crate) fn root_cause(error: &Error) -> String {
     let mut cause: &dyn std::error::Error = error;
+    let mut all = cause.to_string();
     while let Some(source) = cause.source() {
         cause = source;
+        all.push_str(&cause.to_string());
     }
-    cause.to_string()
+    let mut text = cause.to_string();
+    // What is asked for credentials where the environment has none.
+    if all.contains("169.254.169.254") {
+        text.push_str(" (there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)");
+    }
+    text
 }
 
 #[cfg(test)]

@@ -29,6 +29,9 @@ pub struct Args {
     /// Optimise as far as possible: slower to build
     #[arg(long)]
     release: bool,
+    /// Build in what only the command line will ask for: `s3`, for places `s3://..` that the text does not name
+    #[arg(long, value_name = "FEATURE", value_parser = ["s3"])]
+    features: Vec<String>,
     /// Leave the generated crate in this folder and build nothing
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "release"])]
     emit_only: Option<PathBuf>,
@@ -37,7 +40,10 @@ pub struct Args {
 /// Builds.
 pub fn run(args: &Args, console: &Console) -> ExitCode {
     let Some(planned) = files::plan(&args.file, console) else { return ExitCode::from(1) };
-    let generated = building::generate(&planned, &args.file);
+    let mut generated = building::generate(&planned, &args.file);
+    if !args.features.is_empty() {
+        generated.features.insert("s3");
+    }
     if let Some(folder) = &args.emit_only {
         return match driver::emit_into(&generated, folder) {
             Ok(()) => {

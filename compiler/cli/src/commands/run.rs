@@ -29,7 +29,11 @@ pub struct Args {
 /// Builds and runs. The exit code is the pipeline's.
 pub fn run(args: &Args, console: &Console) -> ExitCode {
     let Some(planned) = files::plan(&args.file, console) else { return ExitCode::from(1) };
-    let generated = building::generate(&planned, &args.file);
+    let mut generated = building::generate(&planned, &args.file);
+    // What the text does not say is said here.
+    if args.args.iter().any(|arg| arg.to_string_lossy().contains("s3://")) {
+        generated.features.insert("s3");
+    }
     match building::build(&generated, &args.file, Profile::Flow, console) {
         Ok(built) => {
             let mut command = Command::new(&built.binary);

@@ -10,6 +10,7 @@ use millstream_runtime::checkpoint::{
 };
 
 use crate::console::Console;
+use crate::remote;
 
 const EXAMPLES: &str = "Examples:
   millstream state ls checkpoints                                     the checkpoints, and what is in the newest
@@ -28,13 +29,13 @@ pub struct Args {
 enum Action {
     /// List operators, the sizes of their state, and its types
     Ls {
-        /// A directory of checkpoints, or one checkpoint in it
+        /// A directory of checkpoints, or one checkpoint in it; also `s3://bucket/path`
         #[arg(value_name = "CHECKPOINT")]
         path: PathBuf,
     },
     /// Show stored values
     Show {
-        /// A directory of checkpoints (the newest is shown), or one checkpoint in it
+        /// A directory of checkpoints (the newest is shown), or one checkpoint in it; also `s3://bucket/path`
         #[arg(value_name = "CHECKPOINT")]
         path: PathBuf,
         /// The operator, as `state ls` names it; all if it is left out
@@ -54,21 +55,36 @@ pub fn run(args: &Args, console: &Console) -> ExitCode {
     let path = match &args.action {
         Action::Ls { path } | Action::Show { path, .. } => path,
     };
-    let (listed, folder) = match newest(path) {
-        Ok(found) => found,
+    if !remote::is_remote(path) {
+        return match look(&args.action, path) {
+            Ok(text) => {
+                console.print(text);
+                ExitCode::SUCCESS
+            }
+            Err(reason) => console.fail(reason),
+        };
+    }
+    let copied = match remote::Copied::of(&path.to_string_lossy(), console) {
+        Ok(copied) => copied,
         Err(reason) => return console.fail(reason),
     };
-    let (manifest, entries) = match read(&folder) {
-        Ok(read) => read,
-        Err(error) => return console.fail(reason(&folder, &error)),
-    };
-    match &args.action {
-        Action::Ls { .. } => {
-            if listed.len() > 1 {
-                console.print(checkpoints(&listed));
-            }
-            console.print(operators(&folder, &manifest, &entries));
+    match look(&args.action, &copied.path()) {
+        Ok(text) => {
+            console.print(copied.named(&text));
             ExitCode::SUCCESS
+        }
+        Err(reason) => console.fail(copied.named(&reason)),
+    }
+}
+
+/// What is there, or why that cannot be said.
+fn look(action: &Action, path: &Path) -> Result<String, String> {
+    let (listed, folder) = newest(path)?;
+    let (manifest, entries) = read(&folder).map_err(|error| reason(&folder, &error))?;
+    match action {
+        Action::Ls { .. } => {
+            let others = if listed.len() > 1 { checkpoints(&listed) } else { String::new() };
+            Ok(others + &operators(&folder, &manifest, &entries))
         }
         Action::Show { operator, key, limit, .. } => {
             let wanted = |entry: &&StateEntry| operator.as_ref().is_none_or(|operator| entry.uid == *operator);
@@ -80,15 +96,9 @@ pub fn run(args: &Args, console: &Console) -> ExitCode {
                 let names: Vec<&str> = names.into_iter().collect();
                 let known =
                     if names.is_empty() { "it has no state at all".to_owned() } else { format!("it has {}", names.join(", ")) };
-                return console.fail(format_args!("{} has no state of `{operator}`; {known}", folder.display()));
+                return Err(format!("{} has no state of `{operator}`; {known}", folder.display()));
             }
-            match values(&chosen, key.as_deref(), *limit) {
-                Ok(text) => {
-                    console.print(text);
-                    ExitCode::SUCCESS
-                }
-                Err(reason) => console.fail(reason),
-            }
+            values(&chosen, key.as_deref(), *limit)
         }
     }
 }

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::open::Codec;
+use super::remote::find;
 use super::split::FileSplit;
 use super::stamp::Stamp;
 use super::watch::Seen;
 use crate::error::{JobError, JobResult};
+use crate::storage::{local_path, scheme_of};
 
 /// A byte range is at least this long.
 const MIN_RANGE: u64 = 4 * 1024 * 1024;
@@ -51,8 +53,13 @@ pub(crate) fn find_files(pattern: &str, watched: Option<&Seen>) -> JobResult<Vec
 }
 
 fn add_matching(part: &str, watched: Option<&Seen>, files: &mut Vec<Found>) -> JobResult<()> {
-    let path = Path::new(part);
     let before = files.len();
+    if scheme_of(part).is_some() {
+        files.extend(find(part, |path, asked| !is_temporary(path, asked))?);
+        return if files.len() == before && watched.is_none() { Err(no_match(part)) } else { Ok(()) };
+    }
+    let part = local_path(part);
+    let path = Path::new(part);
     if path.is_dir() {
         let failed = |error: std::io::Error| JobError::io(format_args!("cannot read the folder `{part}`"), &error).permanent();
         for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -136,7 +143,9 @@ fn no_match(pattern: &str) -> JobError {
 /// Where a relative path starts.
 fn place(pattern: &str) -> String {
     match std::env::current_dir() {
-        Ok(directory) if !Path::new(pattern).is_absolute() => format!(" in `{}`", directory.display()),
+        Ok(directory) if !Path::new(pattern).is_absolute() && scheme_of(pattern).is_none() => {
+            format!(" in `{}`", directory.display())
+        }
         _ => String::new(),
     }
 }
@@ -157,7 +166,7 @@ impl Search {
         let cannot_read = |error: std::io::Error| JobError::io(format_args!("cannot read `{path}`"), &error).permanent();
         let codec = match self.compression {
             Some(codec) => codec,
-            None => Codec::detect(Path::new(path)).map_err(cannot_read)?,
+            None => Codec::detect_of(path, stamp.len).map_err(cannot_read)?,
         };
         let whole = FileSplit { version, found: Some(*stamp), ..FileSplit::whole(path.clone(), codec) };
         if self.append {

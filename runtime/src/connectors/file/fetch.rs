@@ -127,7 +127,7 @@ impl Slot {
     fn at_end_for_now(&mut self) -> JobResult<Step> {
         let path = &self.split.path;
         let Some(open) = &mut self.open else { return Ok(Step::Nothing) };
-        let own = Stamp::of(&open.metadata().map_err(|error| cannot_read(path, &error))?);
+        let own = open.stamp().map_err(|error| cannot_read(path, &error))?;
         if own.len < open.read_to() {
             return Err(shrunk(path, open.read_to(), own.len));
         }
@@ -150,8 +150,8 @@ impl Slot {
 fn open(split: &FileSplit, shape: Shape, append: bool) -> JobResult<Option<Open>> {
     let path = renamed(split, append);
     let path = path.as_deref().unwrap_or(&split.path);
-    let now = match std::fs::metadata(path) {
-        Ok(metadata) => Stamp::of(&metadata),
+    let now = match Stamp::at(path) {
+        Ok(stamp) => stamp,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(vanished(split)),
         Err(error) => return Err(cannot_read(path, &error)),
     };

@@ -27,6 +27,8 @@ mod partition;
 #[cfg(feature = "engine")]
 mod records;
 #[cfg(feature = "engine")]
+mod remote;
+#[cfg(feature = "engine")]
 mod sink;
 #[cfg(feature = "engine")]
 mod source;

@@ -8,6 +8,10 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use super::remote::{ObjectFile, start_of, store_failure};
+use super::stamp::Stamp;
+use crate::storage::scheme_of;
+
 const BUFFER: usize = 128 * 1024;
 
 /// How a file is compressed.
@@ -42,7 +46,15 @@ impl Codec {
         }
     }
 
-    /// What the first bytes of a file say.
+    /// What the first bytes of a file of this size say.
+    pub(crate) fn detect_of(path: &str, size: u64) -> std::io::Result<Self> {
+        match scheme_of(path) {
+            Some(_) => Ok(Codec::of_start(&start_of(path, size, 4)?)),
+            None => Codec::detect(Path::new(path)),
+        }
+    }
+
+    /// What the first bytes of a local file say.
     pub(crate) fn detect(path: &Path) -> std::io::Result<Self> {
         let mut start = [0; 4];
         let mut file = File::open(path)?;
@@ -53,31 +65,76 @@ impl Codec {
                 more => len += more,
             }
         }
-        Ok(match start[..len] {
+        Ok(Codec::of_start(&start[..len]))
+    }
+
+    fn of_start(start: &[u8]) -> Self {
+        match start {
             [0x1f, 0x8b, ..] => Codec::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd] => Codec::Zstd,
             _ => Codec::Plain,
-        })
+        }
+    }
+}
+
+/// A file, or an object of a bucket.
+pub(crate) enum Input {
+    File(File),
+    Object(Box<ObjectFile>),
+}
+
+impl Input {
+    fn open(path: &str) -> std::io::Result<Self> {
+        match scheme_of(path) {
+            Some(_) => Ok(Input::Object(Box::new(ObjectFile::open(path)?))),
+            None => Ok(Input::File(File::open(path)?)),
+        }
+    }
+
+    fn stamp(&self) -> std::io::Result<Stamp> {
+        match self {
+            Input::File(file) => Ok(Stamp::of(&file.metadata()?)),
+            Input::Object(object) => Ok(object.stamp()),
+        }
+    }
+
+    fn seek(&mut self, position: u64) -> std::io::Result<()> {
+        match self {
+            Input::File(file) => file.seek(SeekFrom::Start(position)).map(drop),
+            Input::Object(object) => {
+                object.seek(position);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Input::File(file) => file.read(buffer),
+            Input::Object(object) => object.read(buffer),
+        }
     }
 }
 
 /// The decompressed bytes of a file, from some position.
 pub(crate) enum Bytes {
-    Plain(File),
-    Gzip(Box<MultiGzDecoder<BufReader<File>>>),
+    Plain(Input),
+    Gzip(Box<MultiGzDecoder<BufReader<Input>>>),
     Zstd(Box<ZstdFrames>),
 }
 
 impl Bytes {
     /// Opens a file at a position in its decompressed bytes.
     pub(crate) fn open(path: &str, codec: Codec, position: u64) -> std::io::Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = Input::open(path)?;
         let mut bytes = match codec {
             Codec::Plain => {
-                if file.metadata()?.len() < position {
+                if file.stamp()?.len < position {
                     return Err(shorter(position));
                 }
-                file.seek(SeekFrom::Start(position))?;
+                file.seek(position)?;
                 return Ok(Bytes::Plain(file));
             }
             Codec::Gzip => Bytes::Gzip(Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file)))),
@@ -91,17 +148,17 @@ impl Bytes {
     pub(crate) fn read_into(&mut self, len: usize, buffer: &mut Vec<u8>) -> std::io::Result<usize> {
         match self {
             // A file reads into memory that was not written before; decoders want it zeroed.
-            Bytes::Plain(file) => file.take(len as u64).read_to_end(buffer),
+            Bytes::Plain(Input::File(file)) => file.take(len as u64).read_to_end(buffer),
             other => other.take(len as u64).read_to_end(buffer),
         }
     }
 
     /// What the file system says of the file, whatever its name is now.
-    pub(crate) fn metadata(&self) -> std::io::Result<std::fs::Metadata> {
+    pub(crate) fn stamp(&self) -> std::io::Result<Stamp> {
         match self {
-            Bytes::Plain(file) => file.metadata(),
-            Bytes::Gzip(decoder) => decoder.get_ref().get_ref().metadata(),
-            Bytes::Zstd(frames) => frames.reader.get_ref().metadata(),
+            Bytes::Plain(file) => file.stamp(),
+            Bytes::Gzip(decoder) => decoder.get_ref().get_ref().stamp(),
+            Bytes::Zstd(frames) => frames.reader.get_ref().stamp(),
         }
     }
 
@@ -140,13 +197,13 @@ impl Read for Bytes {
 
 /// All frames of a zstd file, one after the other.
 pub(crate) struct ZstdFrames {
-    reader: BufReader<File>,
+    reader: BufReader<Input>,
     decoder: FrameDecoder,
     inside: bool,
 }
 
 impl ZstdFrames {
-    fn new(reader: BufReader<File>) -> Self {
+    fn new(reader: BufReader<Input>) -> Self {
         ZstdFrames { reader, decoder: FrameDecoder::new(), inside: false }
     }
 
@@ -200,6 +257,9 @@ fn zstd_error(error: FrameDecoderError) -> std::io::Error {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(inner) = cause {
         if let Some(io) = inner.downcast_ref::<std::io::Error>() {
+            if let Some(failure) = store_failure(io) {
+                return failure;
+            }
             return match io.raw_os_error() {
                 Some(code) => std::io::Error::from_raw_os_error(code),
                 None => std::io::Error::new(io.kind(), io.to_string()),

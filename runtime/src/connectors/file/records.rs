@@ -3,7 +3,9 @@
 use std::io::Read;
 
 use super::open::{Bytes, Codec};
+use super::remote::store_failure;
 use super::split::FileSplit;
+use super::stamp::Stamp;
 use crate::error::{JobError, JobResult};
 use crate::formats::{Framer, Framing, byte_order_mark};
 
@@ -255,7 +257,7 @@ impl Open {
     /// At the end of a file: it must be what it was when it was found. Before its last line is taken for whole.
     fn check_unchanged(&self) -> JobResult<()> {
         let Some(expected) = self.expected else { return Ok(()) };
-        let len = self.metadata().map_err(|error| cannot_read(&self.path, &error))?.len();
+        let len = self.stamp().map_err(|error| cannot_read(&self.path, &error))?.len;
         if len == expected { Ok(()) } else { Err(changed(&self.path, expected, len)) }
     }
 
@@ -265,8 +267,8 @@ impl Open {
     }
 
     /// What the file system says of the file that is open, whatever its name is now.
-    pub(crate) fn metadata(&self) -> std::io::Result<std::fs::Metadata> {
-        self.bytes.metadata()
+    pub(crate) fn stamp(&self) -> std::io::Result<Stamp> {
+        self.bytes.stamp()
     }
 
     /// Whether a record that starts at this place of the buffer belongs to the next range.
@@ -282,7 +284,7 @@ fn place(start: usize, len: usize) -> (u32, u32) {
 
 /// Whether the system could not read: that says nothing about what is in the file, which may be read later.
 fn is_of_the_system(error: &std::io::Error) -> bool {
-    error.raw_os_error().is_some()
+    error.raw_os_error().is_some() || store_failure(error).is_some()
 }
 
 pub(crate) fn cannot_read(path: &str, error: &std::io::Error) -> JobError {

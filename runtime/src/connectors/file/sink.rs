@@ -9,13 +9,15 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::committer::FileCommitter;
 use super::compactor::{CompactOptions, FileCompactor};
+use super::remote::{RemoteCommitter, RemoteSuccess};
 use super::success::SuccessFile;
-use super::writer::{FileWriter, WriterOptions};
+use super::writer::{FileWriter, RemoteFolder, WriterOptions};
 use crate::error::{JobError, JobResult};
 use crate::formats::{Encoder, Format};
 use crate::options::Options;
 use crate::record::Record;
 use crate::sink::{Committer, Compactor, GlobalCommitter, Sink, SinkContext};
+use crate::storage::{Remote, local_path, open_remote, scheme_of};
 
 const ROLL_SIZE: u64 = 256 * 1024 * 1024;
 
@@ -26,6 +28,8 @@ const COMPACT_EVERY: u64 = 10;
 #[derive(Clone, Debug)]
 pub struct FileSink<T, F> {
     folder: PathBuf,
+    /// None: the folder is a local one.
+    remote: Option<Remote>,
     gzip: bool,
     /// Indices of columns.
     partition: Vec<usize>,
@@ -54,8 +58,18 @@ impl<T: Record, F: Format> FileSink<T, F> {
                 JobError::new(format!("the option `partition` names a column `{name}`, which the rows do not have"))
             })
         });
+        let path = options.required_text("path")?;
+        let remote = scheme_of(path).is_some().then(|| open_remote(path)).transpose()?;
+        let compact = compact(options)?;
+        if remote.is_some() && compact.is_some() {
+            return Err(JobError::new(format!(
+                "files in `{path}` cannot be merged before they are shown: leave `compact` and `compact_every` away, and take fewer \
+                 checkpoints or a lower parallelism for larger files"
+            )));
+        }
         Ok(FileSink {
-            folder: PathBuf::from(options.required_text("path")?),
+            folder: PathBuf::from(local_path(path)),
+            remote,
             gzip: options.word("compression", &["none", "gzip"])? == "gzip",
             partition: partition.collect::<JobResult<_>>()?,
             roll_size: options.unsigned("roll_size")?.unwrap_or(ROLL_SIZE).max(1),
@@ -64,7 +78,7 @@ impl<T: Record, F: Format> FileSink<T, F> {
                 "replace" => Existing::Replace,
                 _ => Existing::Fail,
             },
-            compact: compact(options)?,
+            compact,
             success_file: options.boolean("success_file")?.unwrap_or(false),
             format: crate::connectors::format_of(options)?,
             row: PhantomData,
@@ -73,7 +87,13 @@ impl<T: Record, F: Format> FileSink<T, F> {
 
     /// Where unfinished files are. Hidden, in the target folder itself: the way to their place is a rename.
     fn staging(&self, context: &SinkContext) -> PathBuf {
-        self.folder.join(format!(".millstream-{}-{:08x}", context.run, xxh3_64(context.uid.as_bytes()) & 0xffff_ffff))
+        self.folder.join(format!(".millstream-{}-{:08x}", context.run, uid_hash(context)))
+    }
+
+    /// The folder of markers, in the bucket.
+    fn markers(&self, remote: &Remote, context: &SinkContext) -> String {
+        let name = format!(".millstream-{}-{:08x}", context.run, uid_hash(context));
+        if remote.path.is_empty() { name } else { format!("{}/{name}", remote.path) }
     }
 
     fn extension(&self) -> String {
@@ -84,11 +104,17 @@ impl<T: Record, F: Format> FileSink<T, F> {
     /// What the names of this run's files begin with.
     fn prefix(&self, context: &SinkContext) -> String {
         match self.existing {
+            // An object that is there must be told from one of another run, or of another sink, by its name alone.
+            _ if self.remote.is_some() => format!("part-{}-{:08x}-", context.run, uid_hash(context)),
             // Files of other runs are there: the run keeps the names apart.
             Existing::Append if !context.replace => format!("part-{}-", context.run),
             _ => "part-".to_owned(),
         }
     }
+}
+
+fn uid_hash(context: &SinkContext) -> u64 {
+    xxh3_64(context.uid.as_bytes()) & 0xffff_ffff
 }
 
 /// `compact: 128MB`, `compact_every: 10`: either asks for it.
@@ -114,6 +140,10 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
             roll_size: self.roll_size,
             subtask: context.subtask,
             first_checkpoint: context.first_checkpoint,
+            remote: self
+                .remote
+                .as_ref()
+                .map(|remote| RemoteFolder { remote: remote.clone(), markers: self.markers(remote, context) }),
         };
         Ok(FileWriter::new(options, self.format.encoder()?))
     }
@@ -137,6 +167,10 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
 
     fn committer(&self, context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
         let existing = if context.replace { Existing::Replace } else { self.existing };
+        if let Some(remote) = &self.remote {
+            let markers = self.markers(remote, context);
+            return Ok(Some(Box::new(RemoteCommitter::new(remote.clone(), markers, self.prefix(context), existing))));
+        }
         Ok(Some(Box::new(FileCommitter::new(
             self.folder.clone(),
             self.staging(context),
@@ -147,6 +181,9 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
     }
 
     fn global_committer(&self, _context: &SinkContext) -> JobResult<Option<Box<dyn GlobalCommitter>>> {
+        if let Some(remote) = &self.remote {
+            return Ok(self.success_file.then(|| Box::new(RemoteSuccess::new(remote)) as Box<dyn GlobalCommitter>));
+        }
         Ok(self.success_file.then(|| Box::new(SuccessFile::new(&self.folder)) as Box<dyn GlobalCommitter>))
     }
 }

@@ -9,12 +9,13 @@ use super::fetch::FileFetcher;
 use super::open::Codec;
 use super::split::FileSplit;
 use crate::connectors::emitter::RecordEmitter;
-use crate::error::JobResult;
+use crate::error::{JobError, JobResult};
 use crate::formats::Format;
 use crate::options::Options;
 use crate::record::Record;
 use crate::source::fetch::FetchingReader;
 use crate::source::{ReaderContext, Source, SourceContext};
+use crate::storage::{open_remote, scheme_of};
 
 /// Reads rows of type `T` in the format `F` from files.
 #[derive(Clone, Debug)]
@@ -40,11 +41,22 @@ impl<T: Record, F: Format> FileSource<T, F> {
             "zstd" => Some(Codec::Zstd),
             _ => None,
         };
+        let path = options.required_text("path")?.to_owned();
+        let append = options.boolean("append")?.unwrap_or(false);
+        if let Some(place) = path.split(',').map(str::trim).find(|part| scheme_of(part).is_some()) {
+            // Also says at once what is wrong with it.
+            open_remote(place)?;
+            if append {
+                return Err(JobError::new(format!(
+                    "objects such as `{place}` do not grow: leave `append: true` away, and take `watch: every 10s` for new ones"
+                )));
+            }
+        }
         Ok(FileSource {
-            path: options.required_text("path")?.to_owned(),
+            path,
             compression,
             watch: options.every("watch")?,
-            append: options.boolean("append")?.unwrap_or(false),
+            append,
             rate: options.unsigned("rate")?,
             format: crate::connectors::format_of(options)?,
             row: PhantomData,

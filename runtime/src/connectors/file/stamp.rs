@@ -3,8 +3,10 @@
 use std::fs::Metadata;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::remote::stamp_at;
 use crate::bytes::{Reader, put_u64};
 use crate::error::JobResult;
+use crate::storage::scheme_of;
 
 /// A file at the moment when it was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,6 +29,14 @@ impl Stamp {
             modified: metadata.modified().map_or(0, micros),
             inode: inode(metadata),
             born: metadata.created().map_or(0, micros),
+        }
+    }
+
+    /// What is at this path.
+    pub(crate) fn at(path: &str) -> std::io::Result<Self> {
+        match scheme_of(path) {
+            Some(_) => stamp_at(path),
+            None => std::fs::metadata(path).map(|metadata| Stamp::of(&metadata)),
         }
     }
 

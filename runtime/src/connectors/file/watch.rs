@@ -84,7 +84,7 @@ impl Search {
                         match self.splits_of(found, version) {
                             Ok(new) => splits.extend(new),
                             // It was there a moment ago: renamed once more, or taken back.
-                            Err(_) if !std::path::Path::new(&found.path).exists() => continue,
+                            Err(_) if is_gone(&found.path) => continue,
                             Err(error) => return Err(error),
                         }
                     }
@@ -108,6 +108,10 @@ impl Search {
     fn is_same(&self, known: &SeenFile, stamp: &Stamp) -> bool {
         known.stamp.same_content(stamp) || self.append && known.stamp.same_file(stamp)
     }
+}
+
+fn is_gone(path: &str) -> bool {
+    Stamp::at(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 fn as_micros(time: Duration) -> u64 {

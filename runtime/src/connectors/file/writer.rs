@@ -1,9 +1,11 @@
-//! Writes files of rows into the staging folder, one open file per partition.
+//! Writes files of rows into the staging folder, one open file per partition. In a bucket an upload is the staged file.
 
 use std::fs::File;
 use std::io::Write;
 use std::marker::PhantomData;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,17 +13,21 @@ use hashbrown::HashMap;
 
 use super::committable::StagedFile;
 use super::partition::partition_folder;
+use super::remote::{Ending, Flow, Upload, UploadTarget, bucket_of};
 use crate::error::{JobError, JobResult};
 use crate::formats::Encoder;
 use crate::record::Record;
 use crate::sink::SinkWriter;
-use crate::storage::sync_folder;
+use crate::storage::{Remote, sync_folder};
 
 /// Bytes that wait in memory per file, at most.
 const BUFFER: usize = 64 * 1024;
 
 /// With more partitions than this, all files are closed and begun again.
 const MOST_OPEN: usize = 256;
+
+/// The same for files in a bucket: each holds up to a part of 8 MB in memory.
+const MOST_UPLOADS: usize = 32;
 
 #[derive(Clone, Debug)]
 pub(super) struct WriterOptions {
@@ -37,6 +43,16 @@ pub(super) struct WriterOptions {
     /// The first checkpoint of this attempt, part of temporary names: what an earlier attempt staged for a checkpoint may
     /// have to be committed once more, and must not be taken for a file of this one.
     pub first_checkpoint: u64,
+    /// None: the folder is a local one.
+    pub remote: Option<RemoteFolder>,
+}
+
+/// A folder of a bucket.
+#[derive(Clone, Debug)]
+pub(super) struct RemoteFolder {
+    pub remote: Remote,
+    /// The folder of markers, in the bucket.
+    pub markers: String,
 }
 
 /// Writes the rows of one subtask.
@@ -47,7 +63,11 @@ pub struct FileWriter<T, E> {
     /// By partition folder; without partitions one, under the empty name.
     open: HashMap<String, OpenFile>,
     /// Closed since the last checkpoint.
-    closed: Vec<(String, PathBuf, u64)>,
+    closed: Vec<Closed>,
+    /// The first checkpoint that can hold a file that is begun now.
+    checkpoint: u64,
+    /// What waits to be sent to a bucket.
+    flow: Arc<Flow>,
     /// The number of the next temporary file.
     next: u64,
     folder: String,
@@ -65,10 +85,40 @@ struct OpenFile {
     written: u64,
 }
 
+/// A file that is complete.
+#[derive(Debug)]
+enum Closed {
+    /// With its partition folder and size.
+    Staged(String, PathBuf, u64),
+    Uploading(Ending),
+}
+
 #[derive(Debug)]
 enum Compressed {
-    No(File),
-    Gzip(Box<GzEncoder<File>>),
+    No(Output),
+    Gzip(Box<GzEncoder<Output>>),
+}
+
+#[derive(Debug)]
+enum Output {
+    File(File),
+    Upload(Box<Upload>),
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Output::File(file) => file.write(bytes),
+            Output::Upload(upload) => upload.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Output::File(file) => file.flush(),
+            Output::Upload(upload) => upload.flush(),
+        }
+    }
 }
 
 impl<T: Record, E: Encoder<T>> FileWriter<T, E> {
@@ -76,10 +126,12 @@ impl<T: Record, E: Encoder<T>> FileWriter<T, E> {
         FileWriter {
             // A file that is to be smaller than the buffer is looked at when it is that large.
             flush_at: usize::try_from(options.roll_size).unwrap_or(BUFFER).min(BUFFER),
+            checkpoint: options.first_checkpoint,
             options,
             encoder,
             open: HashMap::new(),
             closed: Vec::new(),
+            flow: Arc::default(),
             next: 0,
             folder: String::new(),
             row: PhantomData,
@@ -88,14 +140,21 @@ impl<T: Record, E: Encoder<T>> FileWriter<T, E> {
 
     #[cold]
     fn begin(&mut self) -> JobResult<()> {
-        if self.open.len() >= MOST_OPEN {
+        let most = if self.options.remote.is_some() { MOST_UPLOADS } else { MOST_OPEN };
+        if self.open.len() >= most {
             self.close_all()?;
         }
         let name =
             format!(".part-{}-{}-{}.{}", self.options.subtask, self.options.first_checkpoint, self.next, self.options.extension);
         self.next += 1;
-        let path = self.options.staging.join(name);
-        let file = File::create(&path).map_err(|error| cannot_write(&path, &error))?;
+        let (path, file) = match &self.options.remote {
+            Some(folder) => self.upload(folder, name)?,
+            None => {
+                let path = self.options.staging.join(name);
+                let file = File::create(&path).map_err(|error| cannot_write(&path, &error))?;
+                (path, Output::File(file))
+            }
+        };
         let file = match self.options.gzip {
             true => Compressed::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
             false => Compressed::No(file),
@@ -104,6 +163,25 @@ impl<T: Record, E: Encoder<T>> FileWriter<T, E> {
         self.encoder.header(&mut buffer);
         self.open.insert(self.folder.clone(), OpenFile { path, file, buffer, written: 0 });
         Ok(())
+    }
+
+    /// An object gets its name before anybody knows which checkpoint will hold it: the number of the first that can.
+    fn upload(&self, folder: &RemoteFolder, temporary: String) -> JobResult<(PathBuf, Output)> {
+        let RemoteFolder { remote, markers } = folder;
+        let name = format!("{}{}-{}.{}", self.options.prefix, self.checkpoint, self.next - 1, self.options.extension);
+        let parts = [remote.path.as_str(), &self.folder, &name];
+        let key = parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/");
+        // Requests of an attempt that has ended may still be on their way.
+        let marker = format!("{}-{:016x}", temporary.trim_start_matches('.'), unique());
+        let target = UploadTarget {
+            store: remote.store.clone(),
+            bucket: bucket_of(remote).to_owned(),
+            key,
+            markers: markers.clone(),
+            marker,
+            roll_size: self.options.roll_size,
+        };
+        Ok((PathBuf::from(&remote.shown), Output::Upload(Box::new(Upload::start(target, self.flow.clone())?))))
     }
 
     fn close_all(&mut self) -> JobResult<()> {
@@ -116,13 +194,18 @@ impl<T: Record, E: Encoder<T>> FileWriter<T, E> {
     fn close(&mut self, folder: String, mut open: OpenFile) -> JobResult<()> {
         open.flush()?;
         let failed = |error: std::io::Error| cannot_write(&open.path, &error);
-        let file = match open.file {
-            Compressed::No(file) => file,
+        let output = match open.file {
+            Compressed::No(output) => output,
             Compressed::Gzip(encoder) => encoder.finish().map_err(failed)?,
         };
-        file.sync_all().map_err(failed)?;
-        let size = file.metadata().map_err(failed)?.len();
-        self.closed.push((folder, open.path, size));
+        self.closed.push(match output {
+            Output::File(file) => {
+                file.sync_all().map_err(failed)?;
+                let size = file.metadata().map_err(failed)?.len();
+                Closed::Staged(folder, open.path, size)
+            }
+            Output::Upload(upload) => Closed::Uploading(upload.end()),
+        });
         Ok(())
     }
 }
@@ -171,19 +254,34 @@ impl<T: Record, E: Encoder<T>> SinkWriter<T> for FileWriter<T, E> {
 
     fn prepare_commit(&mut self, checkpoint: u64) -> JobResult<Vec<Vec<u8>>> {
         self.close_all()?;
+        self.checkpoint = checkpoint + 1;
         let closed = std::mem::take(&mut self.closed);
-        if !closed.is_empty() {
+        if !closed.is_empty() && self.options.remote.is_none() {
             // The files are on disk; after a power cut they must have their names, too.
             sync_folder(&self.options.staging).map_err(|error| cannot_write(&self.options.staging, &error))?;
         }
-        let name = |(number, (folder, temporary, size)): (usize, (String, PathBuf, u64))| {
+        let committable = |(number, closed): (usize, Closed)| {
+            let (folder, temporary, size) = match closed {
+                Closed::Staged(folder, temporary, size) => (folder, temporary, size),
+                Closed::Uploading(ending) => return ending.wait(),
+            };
             let name = format!("{}{checkpoint}-{number}.{}", self.options.prefix, self.options.extension);
             let target = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             let temporary = temporary.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            StagedFile { temporary, target, size, inputs: Vec::new() }.encode()
+            Ok(StagedFile { temporary, target, size, inputs: Vec::new() }.encode())
         };
-        Ok(closed.into_iter().enumerate().map(name).collect())
+        closed.into_iter().enumerate().map(committable).collect()
     }
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<JobResult<()>> {
+        self.flow.poll_ready(context).map(Ok)
+    }
+}
+
+/// A number that nobody else has.
+fn unique() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
 fn cannot_write(path: &std::path::Path, error: &std::io::Error) -> JobError {

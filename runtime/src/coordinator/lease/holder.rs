@@ -59,6 +59,11 @@ impl Holder {
         self.is_near() && OWN.began != 0 && began(self.process) != Some(self.began)
     }
 
+    /// Whether it certainly lives and runs. One that is stopped may be stopped for ever.
+    pub(super) fn lives(&self) -> bool {
+        self.is_near() && !self.is_own() && stat(self.process).is_some_and(|stat| stat.began == self.began && stat.state != 'T')
+    }
+
     pub(super) fn to_json(&self) -> Value {
         json!({
             "host": self.host, "boot": self.boot, "namespace": self.namespace, "process": self.process, "began": self.began,
@@ -89,16 +94,23 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// When a process began; None: there is none, or this is no Linux.
-fn began(process: u32) -> Option<u64> {
+/// What the kernel says of a process.
+struct Stat {
+    state: char,
+    began: u64,
+}
+
+/// None: there is no such process, or this is no Linux.
+fn stat(process: u32) -> Option<Stat> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name stands in parentheses and may hold anything.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-    // A zombie holds nothing.
-    if fields.first() == Some(&"Z") {
-        return None;
-    }
-    fields.get(19)?.parse().ok()
+    Some(Stat { state: fields.first()?.chars().next()?, began: fields.get(19)?.parse().ok()? })
+}
+
+/// When a process began; None: it has ended. One that nobody has waited for yet holds nothing any more.
+fn began(process: u32) -> Option<u64> {
+    stat(process).filter(|stat| stat.state != 'Z').map(|stat| stat.began)
 }
 
 #[cfg(test)]
@@ -111,11 +123,11 @@ mod tests {
         assert!(own.is_own() && !own.has_ended());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let other = Holder { process: child.id(), began: began(child.id()).unwrap(), ..own.clone() };
-        assert!(!other.is_own() && !other.has_ended());
+        assert!(!other.is_own() && !other.has_ended() && other.lives());
         assert!(Holder { began: other.began + 1, ..other.clone() }.has_ended(), "the number is used again");
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(other.has_ended());
+        assert!(other.has_ended() && !other.lives());
         assert!(!Holder { boot: "another".into(), ..other.clone() }.has_ended(), "nobody knows from here");
         assert!(!Holder { namespace: "pid:[1]".into(), ..other }.has_ended(), "its numbers are others");
     }

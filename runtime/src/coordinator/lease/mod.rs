@@ -243,6 +243,9 @@ async fn wait_for_its_end(store: &dyn ObjectStore, epoch: u64, shown: &str, lock
     if has_ended(&first) {
         return Ok(first);
     }
+    if first.holder.lives() {
+        return Err(held_by(shown, Some(&first)));
+    }
     let began = Instant::now();
     let (mut told, mut looks) = (false, 0);
     loop {

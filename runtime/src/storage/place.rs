@@ -1,0 +1,130 @@
+//! Where things are stored: a local folder, or a folder of a bucket: `s3://bucket/path`.
+
+use std::fmt::Debug;
+use std::path::Path as LocalPath;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use object_store::local::LocalFileSystem;
+use object_store::multipart::MultipartStore;
+use object_store::path::Path;
+use object_store::prefix::PrefixStore;
+use object_store::{Error, ObjectStore};
+
+use super::root_cause;
+use crate::error::{JobError, JobResult};
+
+/// A store in which objects can be uploaded in parts.
+pub(crate) trait Objects: ObjectStore + MultipartStore {}
+
+impl<T: ObjectStore + MultipartStore> Objects for T {}
+
+/// An upload that was begun and is neither completed nor aborted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Begun {
+    /// The object that it would become.
+    pub key: String,
+    /// What the store calls it.
+    pub upload: String,
+}
+
+/// A bucket that says which uploads were begun.
+pub(crate) trait BegunList: Debug + Send + Sync {
+    /// Those for objects whose names begin with this.
+    fn begun<'a>(&'a self, prefix: &'a str) -> BoxFuture<'a, Result<Vec<Begun>, Error>>;
+}
+
+/// A folder of a bucket. `bucket` and `path` of `s3://bucket/path`.
+#[derive(Clone, Debug)]
+pub(crate) struct Remote {
+    /// All of the bucket.
+    pub store: Arc<dyn Objects>,
+    pub uploads: Arc<dyn BegunList>,
+    /// The folder in it.
+    pub path: String,
+    /// As it was given, without a `/` at its end.
+    pub shown: String,
+}
+
+/// Scheme and the rest of a place that is no local folder.
+pub(crate) fn scheme_of(place: &str) -> Option<(&str, &str)> {
+    place.split_once("://").filter(|(scheme, _)| *scheme != "file" && !scheme.contains('/'))
+}
+
+/// The local folder that a place without another scheme means.
+pub(crate) fn local_path(place: &str) -> &str {
+    place.strip_prefix("file://").unwrap_or(place)
+}
+
+/// Opens a place with a scheme; nothing is asked of it yet.
+pub(crate) fn open_remote(place: &str) -> JobResult<Remote> {
+    let shown = place.trim_end_matches('/').to_owned();
+    match scheme_of(&shown) {
+        Some(("s3", rest)) => {
+            let (bucket, path) = rest.split_once('/').unwrap_or((rest, ""));
+            if bucket.is_empty() {
+                return Err(JobError::new(format!("`{place}` names no bucket: a place in S3 is `s3://bucket/path`")));
+            }
+            let path = path.trim_matches('/').to_owned();
+            let (store, uploads) = open_bucket(bucket, &shown)?;
+            Ok(Remote { store, uploads, path, shown })
+        }
+        _ => Err(JobError::new(format!("`{place}` is no place that is known: there are local folders and `s3://bucket/path`"))),
+    }
+}
+
+#[cfg(feature = "s3")]
+fn open_bucket(bucket: &str, shown: &str) -> JobResult<(Arc<dyn Objects>, Arc<dyn BegunList>)> {
+    super::s3::open(bucket, shown)
+}
+
+#[cfg(not(feature = "s3"))]
+fn open_bucket(_bucket: &str, shown: &str) -> JobResult<(Arc<dyn Objects>, Arc<dyn BegunList>)> {
+    Err(JobError::new(format!(
+        "this binary was built without S3, which `{shown}` needs: pipelines whose text names a place that begins with `s3://` get it; for \
+         one that is only given on the command line, build with `--features s3`"
+    )))
+}
+
+/// The objects in a folder, local or not. Everything that is written is durable when it is said to be.
+pub(crate) fn folder_store(place: &str) -> JobResult<Arc<dyn ObjectStore>> {
+    if scheme_of(place).is_some() {
+        let Remote { store, path, .. } = open_remote(place)?;
+        return Ok(Arc::new(PrefixStore::new(store, Path::parse(&path).map_err(|error| bad_path(place, &error))?)));
+    }
+    let path = LocalPath::new(local_path(place));
+    match local(path) {
+        Ok(store) => Ok(Arc::new(store)),
+        Err(error) => Err(JobError::new(format!("cannot open `{}`: {}", path.display(), root_cause(&error)))),
+    }
+}
+
+/// The name of an object, as it is: names that come from folders of partitions have `%3A` in them.
+pub(crate) fn key_of(name: impl AsRef<str>) -> Path {
+    let name = name.as_ref();
+    Path::parse(name).unwrap_or_else(|_| Path::from(name))
+}
+
+fn bad_path(place: &str, error: &object_store::path::Error) -> JobError {
+    JobError::new(format!("`{place}` is no path of a bucket: {error}"))
+}
+
+fn local(path: &LocalPath) -> Result<LocalFileSystem, Error> {
+    let path = if path.as_os_str().is_empty() { LocalPath::new(".") } else { path };
+    Ok(LocalFileSystem::new_with_prefix(path)?.with_fsync(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_told_apart() {
+        assert_eq!(scheme_of("s3://bucket/a"), Some(("s3", "bucket/a")));
+        assert_eq!(scheme_of("a/b://c"), None);
+        assert_eq!(scheme_of("file:///tmp/x"), None);
+        assert_eq!(local_path("file:///tmp/x"), "/tmp/x");
+        assert!(open_remote("s3:///x").unwrap_err().message().contains("names no bucket"));
+        assert!(open_remote("gs://b/x").unwrap_err().message().contains("no place that is known"));
+    }
+}

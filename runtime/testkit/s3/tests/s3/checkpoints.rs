@@ -1,0 +1,141 @@
+//! Checkpoints in a bucket: killed, damaged, cut off from it, and two processes on one.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use super::job::output;
+use super::process::{Fixture, Kill, signal, stderr, wait_for};
+
+const PLACE: &str = "s3://data/jobs/counts";
+
+/// Few rows a second: there is time to do something to it.
+const SLOWLY: [&str; 8] = ["--checkpoint-dir", PLACE, "--checkpoint-interval", "50ms", "--rate", "5000", "--parallelism", "2"];
+
+impl Fixture {
+    /// Folders of checkpoints, in order.
+    fn checkpoints(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.folder("jobs/counts")).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut folders: Vec<_> = entries.filter(|path| path.is_dir()).collect();
+        folders.sort();
+        folders
+    }
+
+    fn complete(&self) -> usize {
+        self.checkpoints().iter().filter(|folder| folder.join("manifest.json").exists()).count()
+    }
+}
+
+#[test]
+fn killed_at_any_moment_and_started_again() {
+    let fixture = Fixture::new(20_000, 3);
+    let more = ["--checkpoint-dir", PLACE, "--checkpoint-interval", "40ms", "--rate", "10000", "--parallelism", "2"];
+    let kills = fixture.kill_until_it_ends(&fixture.setup.args(&more), 900, || output(&fixture.setup.out()));
+    assert!(kills > 2, "it was killed {kills} times only");
+    fixture.check();
+    assert_eq!(fixture.complete(), 0, "the checkpoints of a job that is done are gone");
+}
+
+/// C75, in a bucket. Also: the newest of a directory, and one by its name.
+#[test]
+fn a_damaged_checkpoint_is_reported_and_named_ones_are_found() {
+    let fixture = Fixture::new(20_000, 1);
+    let mut child = Kill(fixture.command(&SLOWLY).stderr(Stdio::null()).spawn().unwrap());
+    wait_for("a checkpoint", || fixture.complete() > 0);
+    signal(&child.0, "TERM");
+    assert!(child.0.wait().unwrap().success());
+    let folder = fixture.checkpoints().pop().unwrap();
+    let manifest = folder.join("manifest.json");
+    let whole = std::fs::read(&manifest).unwrap();
+    let name = format!("{PLACE}/{}", folder.file_name().unwrap().to_str().unwrap());
+    // No longer there.
+    std::fs::rename(&manifest, folder.join("moved")).unwrap();
+    let said = stderr(&fixture.run(&["--from", &name]));
+    assert!(said.contains("cannot resume from `s3://data/jobs/counts/checkpoint-") && said.contains("no complete"), "{said}");
+    std::fs::remove_file(folder.join("moved")).unwrap();
+    // Cut.
+    std::fs::write(&manifest, &whole[..whole.len() - 1]).unwrap();
+    let output = fixture.run(&SLOWLY);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains(&format!("`{name}/manifest.json` is damaged: its end is missing")), "{said}");
+    std::fs::write(&manifest, &whole).unwrap();
+    let output = fixture.run(&["--from", &name, "--checkpoint-dir", "s3://data/jobs/another"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    fixture.check();
+}
+
+/// C79, in a bucket. After a kill nobody waits on this machine.
+#[test]
+fn two_copies_at_once_and_one_that_was_killed() {
+    let fixture = Fixture::new(50_000, 1);
+    let mut first = Kill(fixture.command(&SLOWLY).stderr(Stdio::null()).spawn().unwrap());
+    wait_for("a checkpoint", || fixture.complete() > 0);
+    let output = fixture.run(&SLOWLY);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    let expected = format!("another process (process {} on `", first.0.id());
+    assert!(said.contains(&expected) && said.contains(PLACE), "{said}");
+    first.0.kill().unwrap();
+    first.0.wait().unwrap();
+    let began = std::time::Instant::now();
+    let mut second = Kill(fixture.command(&SLOWLY).stderr(Stdio::null()).spawn().unwrap());
+    wait_for("the second lease", || fixture.folder("jobs/counts/.lease-000002").exists());
+    assert!(began.elapsed().as_secs() < 10, "it waited {:?}", began.elapsed());
+    assert!(second.0.wait().unwrap().success());
+    fixture.check();
+}
+
+/// Paused for longer than the lease lasts, replaced, and woken up: it completes nothing more and says why.
+#[test]
+fn a_process_that_was_paused_and_replaced_commits_nothing_more() {
+    let fixture = Fixture::new(50_000, 1);
+    let mut first = Kill(fixture.command(&SLOWLY).spawn().unwrap());
+    wait_for("a checkpoint", || fixture.complete() > 0);
+    signal(&first.0, "STOP");
+    let second = fixture.command(&SLOWLY).spawn().unwrap();
+    wait_for("the second lease", || fixture.folder("jobs/counts/.lease-000002").exists());
+    signal(&first.0, "CONT");
+    let status = first.0.wait().unwrap();
+    assert_eq!(status.code(), Some(1));
+    let mut said = String::new();
+    std::io::Read::read_to_string(first.0.stderr.as_mut().unwrap(), &mut said).unwrap();
+    assert!(said.contains(&format!("has lost the checkpoint directory `{PLACE}` to process {}", second.id())), "{said}");
+    let output = second.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    fixture.check();
+}
+
+/// Connections break in the middle of answers, and for a while nobody is there at all.
+#[test]
+fn a_bucket_that_does_not_answer_holds_up_the_job_and_loses_nothing() {
+    let fixture = Fixture::new(20_000, 1);
+    let child = fixture.command(&SLOWLY).spawn().unwrap();
+    wait_for("a checkpoint", || fixture.complete() > 0);
+    fixture.server.break_connections(20, 100);
+    wait_for("broken connections", || fixture.server.broken() >= 5);
+    fixture.server.set_down(true);
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    fixture.server.set_down(false);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    fixture.check();
+}
+
+#[test]
+fn what_is_wrong_with_a_place_is_said() {
+    let fixture = Fixture::new(10, 1);
+    for (place, expected) in [
+        ("s3://nowhere-1/x", "NoSuchBucket"),
+        ("s3:///x", "names no bucket"),
+        ("gs://bucket/x", "is no place that is known: there are local folders and `s3://bucket/path`"),
+    ] {
+        let output = fixture.run(&["--checkpoint-dir", place]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{place}: {said}");
+        assert!(said.contains(expected) && said.contains(place), "{place}: {said}");
+    }
+    let mut command = fixture.command(&["--checkpoint-dir", PLACE]);
+    let output = command.env("AWS_SECRET_ACCESS_KEY", "wrong").output().unwrap();
+    let said = stderr(&output);
+    assert!(said.contains("SignatureDoesNotMatch") && said.contains(PLACE), "{said}");
+}

@@ -1,0 +1,12 @@
+//! Checkpoints and files in S3, against a server in this process.
+
+mod bucket;
+mod checkpoints;
+// Not everything of it is of use here.
+#[allow(dead_code)]
+#[path = "../../../../tests/engine/job.rs"]
+mod job;
+mod process;
+mod row;
+mod sink;
+mod source;
