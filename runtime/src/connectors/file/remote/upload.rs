@@ -114,7 +114,10 @@ impl Upload {
 
     /// Nothing more comes.
     pub(crate) fn end(mut self) -> Ending {
-        self.send();
+        // An empty part is sent where there is no other.
+        if !self.buffer.is_empty() || self.size == 0 {
+            self.send();
+        }
         self.ended.store(true, SeqCst);
         Ending { size: self.size, key: self.key, result: self.result }
     }
@@ -122,12 +125,13 @@ impl Upload {
 
 impl Write for Upload {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.buffer.extend_from_slice(bytes);
-        self.size += bytes.len() as u64;
-        if self.buffer.len() >= self.part {
+        let len = bytes.len().min(self.part - self.buffer.len());
+        self.buffer.extend_from_slice(&bytes[..len]);
+        self.size += len as u64;
+        if self.buffer.len() == self.part {
             self.send();
         }
-        Ok(bytes.len())
+        Ok(len)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
