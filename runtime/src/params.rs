@@ -186,3 +186,75 @@ impl<const P: u8, const S: u8> FromParam for crate::value::Decimal<P, S> {
         Self::parse(text).ok()
     }
 }
+
+/// `--currencies EUR,USD`; a value with a comma stands in double quotes, in which `""` is one of them.
+impl<T: FromParam> FromParam for Vec<T> {
+    const EXAMPLE: &'static str = T::EXAMPLE;
+    fn type_name() -> String {
+        format!("list<{}>", T::type_name())
+    }
+    fn from_param(text: &str) -> Option<Self> {
+        list_items(text)?.iter().map(|item| T::from_param(item)).collect()
+    }
+}
+
+/// The items of a list as a flag gives it. None: a quote is open, or something stands behind one.
+fn list_items(text: &str) -> Option<Vec<String>> {
+    let mut items = Vec::new();
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Some(items);
+    }
+    loop {
+        let (item, behind) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted_item(quoted)?,
+            None => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                (rest[..end].trim_end().to_owned(), &rest[end..])
+            }
+        };
+        items.push(item);
+        let behind = behind.trim_start();
+        if behind.is_empty() {
+            return Some(items);
+        }
+        rest = behind.strip_prefix(',')?.trim_start();
+    }
+}
+
+/// The item that a quote begins, and what stands behind its end.
+fn quoted_item(text: &str) -> Option<(String, &str)> {
+    let (mut item, mut rest) = (String::new(), text);
+    loop {
+        let end = rest.find('"')?;
+        item.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(more) => {
+                item.push('"');
+                rest = more;
+            }
+            None => return Some((item, rest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_separated_by_commas() {
+        let strings = |text: &str| Vec::<String>::from_param(text);
+        assert_eq!(strings(""), Some(vec![]));
+        assert_eq!(strings("EUR"), Some(vec!["EUR".to_owned()]));
+        assert_eq!(strings("EUR, USD ,,"), Some(vec!["EUR".to_owned(), "USD".to_owned(), String::new(), String::new()]));
+        assert_eq!(strings(r#""a,b" , "c ""d""",e"#), Some(vec!["a,b".to_owned(), "c \"d\"".to_owned(), "e".to_owned()]));
+        assert_eq!(strings(r#""open"#), None);
+        assert_eq!(strings(r#""a" b"#), None);
+        assert_eq!(Vec::<i64>::from_param("1,-2, 3"), Some(vec![1, -2, 3]));
+        assert_eq!(Vec::<i64>::from_param("1,x"), None);
+        assert_eq!(Vec::<i64>::from_param("1,"), None);
+        assert_eq!(Vec::<i64>::type_name(), "list<int64>");
+    }
+}

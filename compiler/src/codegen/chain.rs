@@ -118,6 +118,8 @@ impl<'a> Builder<'a> {
         }
         let late = match &vertex.operation {
             Operation::Aggregate(aggregate) if aggregate.late_output => Some(self.consumers(id, Port::Late)),
+            Operation::Top(top) if top.late_output => Some(self.consumers(id, Port::Late)),
+            Operation::Sort(sort) if sort.late_output => Some(self.consumers(id, Port::Late)),
             Operation::Join(join) if join.times().is_some_and(|times| times.late_output) => Some(self.consumers(id, Port::Late)),
             Operation::Process(process) if process.side.is_some() && self.has_output(id, Port::Side) => {
                 Some(self.consumers(id, Port::Side))

@@ -93,6 +93,10 @@ fn spec(param: &Param) -> TokenStream {
 
 /// A default as the flag would give it. Null is as good as no default.
 fn flag_text(default: &Expr) -> Option<String> {
+    if let ExprKind::List(items) = &default.kind {
+        let items: Vec<String> = items.iter().filter_map(flag_text).map(|item| list_item(&item)).collect();
+        return Some(items.join(","));
+    }
     let ExprKind::Literal(literal) = &default.kind else {
         return match &default.kind {
             ExprKind::Cast(_, inner) => flag_text(inner),
@@ -113,4 +117,23 @@ fn flag_text(default: &Expr) -> Option<String> {
         Literal::Duration(micros) => duration_text(*micros),
         Literal::Bytes(_) | Literal::Date(_) | Literal::Time(_) => default.to_string().trim_start_matches('@').to_owned(),
     })
+}
+
+/// A value as a list has it: in quotes where it would be read as something else.
+fn list_item(text: &str) -> String {
+    let plain = !text.is_empty() && text.trim() == text && !text.contains([',', '"']);
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::list_item;
+
+    #[test]
+    fn items_that_would_be_read_otherwise_are_quoted() {
+        let pairs = [("EUR", "EUR"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("", "\"\""), (" a", "\" a\"")];
+        for (text, item) in pairs {
+            assert_eq!(list_item(text), item);
+        }
+    }
 }

@@ -206,7 +206,10 @@ fn may_break(stream: &Stream<'_>, index: usize, head: usize) -> bool {
         return word.is("@") || index == head;
     }
     if index == head + 1
-        || matches!(word.text, "," | ":" | ";" | "=" | "." | "?." | "?" | "(" | "[" | "{" | ".." | "|" | ")" | "]" | "}" | "=>")
+        || matches!(
+            word.text,
+            "," | ":" | ";" | "=" | "." | "?." | "?" | "(" | "[" | "{" | ".." | "..=" | "|" | ")" | "]" | "}" | "=>"
+        )
     {
         // A bracket that begins an operand may stand at the beginning of a line.
         return matches!(word.text, "(" | "[" | "{" | "|")

@@ -66,8 +66,9 @@ pub(super) fn space_before(stream: &Stream<'_>, index: usize) -> bool {
     if a == "@" || is_sign(stream, index - 1) {
         return false;
     }
-    if b == ".." {
-        return !matches!(before.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Close | TokenKind::Number);
+    if b == ".." || b == "..=" {
+        let value = matches!(before.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Close) || is_value(before.kind);
+        return !value || matches!(a, "if" | "and" | "or" | "not");
     }
     if is_range(stream, index - 1) {
         return false;
@@ -93,10 +94,21 @@ pub(super) fn space_before(stream: &Stream<'_>, index: usize) -> bool {
     }
 }
 
-/// The `..` of `within -5m..10m`.
+/// The `..` of `within -5m..10m` and of `match x { ..10 => a, 10..=20 => b }`.
 fn is_range(stream: &Stream<'_>, index: usize) -> bool {
-    let number = index.checked_sub(1).is_some_and(|before| stream.words[before].kind == TokenKind::Number);
-    stream.words[index].is("..") && number
+    let value = |at: usize| stream.words.get(at).is_some_and(|word| is_value(word.kind));
+    let before = index.checked_sub(1).is_some_and(value);
+    let behind = value(index + 1) || (stream.words.get(index + 1).is_some_and(|word| word.is("-")) && value(index + 2));
+    stream.words[index].is("..=") || (stream.words[index].is("..") && (behind || before && !ends_range(stream, index)))
+}
+
+/// `1.. => x`, `1.. if y => x`: nothing stands behind its `..`.
+fn ends_range(stream: &Stream<'_>, index: usize) -> bool {
+    stream.words.get(index + 1).is_none_or(|word| matches!(word.text, "=>" | "->" | "," | "|" | "if" | "}"))
+}
+
+fn is_value(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Number | TokenKind::String | TokenKind::Timestamp)
 }
 
 /// A word of the language that is a function's name here: `key(x)` where an operand is expected.
@@ -132,7 +144,7 @@ fn is_sign(stream: &Stream<'_>, index: usize) -> bool {
     let Some(before) = index.checked_sub(1).map(|before| &stream.words[before]) else { return true };
     match before.kind {
         TokenKind::Open => true,
-        TokenKind::Symbol => !matches!(before.text, "?" | "..") || is_range(stream, index - 1),
+        TokenKind::Symbol => !matches!(before.text, "?" | ".." | "..=") || is_range(stream, index - 1),
         TokenKind::Word => takes_operand(before.text) && !after_dot(stream, index - 1),
         _ => false,
     }

@@ -131,6 +131,8 @@ fn collect_item<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, item: &'a ast::I
 fn collect_late<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, pipeline: &'a Pipeline, owner: Owner, diags: &mut Diagnostics) {
     for stage in &pipeline.stages {
         let (StageKind::Aggregate(ast::Aggregate { late_into: Some(name), .. })
+        | StageKind::Top(ast::Top { late_into: Some(name), .. })
+        | StageKind::Sort(ast::Sort { late_into: Some(name), .. })
         | StageKind::Join(ast::Join { late_into: Some(name), .. })
         | StageKind::Process(ast::Process { side_into: Some(name), .. })) = &stage.kind
         else {

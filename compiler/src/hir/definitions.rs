@@ -100,12 +100,12 @@ pub fn params(cx: &mut Context<'_>) -> Vec<Param> {
     for (item, param) in nodes {
         attributes::none(cx, &item.attributes, "a param");
         let mut ty = cx.ty(&param.ty);
-        if matches!(ty.required(), Ty::List(_) | Ty::Map(..) | Ty::Record(_) | Ty::Json | Ty::Bytes) {
+        if !can_be_given(ty.required()) {
             let title = format!("a param cannot be {ty}");
             cx.report(types::bad_type(
                 param.ty.span,
                 &title,
-                "params come from the command line: use a number, text, time or bool",
+                "params come from the command line: use a number, text, time, bool or enum, or a list of them",
             ));
             ty = Ty::Error;
         }
@@ -123,20 +123,40 @@ pub fn params(cx: &mut Context<'_>) -> Vec<Param> {
     params
 }
 
+/// Whether a flag can give it.
+fn can_be_given(ty: &Ty) -> bool {
+    match ty {
+        Ty::List(item) => !item.is_optional() && !matches!(**item, Ty::List(_)) && can_be_given(item),
+        Ty::Map(..) | Ty::Record(_) | Ty::Json | Ty::Bytes => false,
+        _ => true,
+    }
+}
+
 fn param_default<'a>(cx: &mut Context<'a>, default: &'a ast::Expr, ty: &Ty) -> Option<Expr> {
     const WHAT: &str = "the default of a param";
     let mut typer = Typer::new(cx, Scope::Constant(WHAT));
-    let typed = typer.expect(default, ty.required(), WHAT);
+    let to = if matches!(default.kind, ast::ExprKind::Null) { ty } else { ty.required() };
+    let typed = typer.expect(default, to, WHAT);
     if typed.ty == Ty::Error {
         return None;
     }
-    match evaluate(&typed) {
-        Some(literal) => Some(Expr { kind: ExprKind::Literal(literal), ..typed }),
+    match constant(typed) {
+        Some(value) => Some(value),
         None => {
             cx.report(types::not_constant(WHAT, default.span));
             None
         }
     }
+}
+
+/// A literal, or a list of literals. None: it is computed when the job runs.
+fn constant(typed: Expr) -> Option<Expr> {
+    if let ExprKind::List(items) = typed.kind {
+        let items = items.into_iter().map(constant).collect::<Option<Vec<_>>>()?;
+        return Some(Expr { kind: ExprKind::List(items), ..typed });
+    }
+    let literal = evaluate(&typed)?;
+    Some(Expr { kind: ExprKind::Literal(literal), ..typed })
 }
 
 /// Types all functions of the user, those that others call first.

@@ -81,6 +81,14 @@ pub(super) fn too_long(span: Span, at: Span, limit: usize) -> Diagnostic {
         .with_help("group parts of it in parentheses, `(a + b + ..) + (c + d + ..)`, or compute them as columns in a `select` before this one")
 }
 
+/// A `match` with very many ranges and conditions.
+pub(super) fn too_many_conditions(span: Span, limit: usize) -> Diagnostic {
+    Diagnostic::error("E0105", "this `match` is too long", span, format!("more than {limit} arms with ranges or conditions"))
+        .with_help(
+            "join rows with a `lookup` of the ranges, or split it: `_ => match x { .. }`; arms of plain values may be any number",
+        )
+}
+
 /// A file beyond what offsets can name.
 pub(super) fn file_too_long(span: Span) -> Diagnostic {
     Diagnostic::error("E0105", "this file is too long", span, "more than 4 GiB")

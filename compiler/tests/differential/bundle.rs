@@ -50,7 +50,13 @@ impl Bundle {
 
     /// Runs a pipeline to its end.
     pub fn run(&self, name: &str, args: &[&str]) -> Output {
-        Command::new(&self.binary).arg(name).args(args).env("NO_COLOR", "1").output().expect("the pipeline starts")
+        self.run_in(Path::new("."), name, args)
+    }
+
+    /// Runs a pipeline to its end, with paths relative to a folder.
+    pub fn run_in(&self, folder: &Path, name: &str, args: &[&str]) -> Output {
+        let mut command = Command::new(&self.binary);
+        command.arg(name).args(args).current_dir(folder).env("NO_COLOR", "1").output().expect("the pipeline starts")
     }
 }
 

@@ -17,13 +17,24 @@ pub fn read(path: &Path) -> Rows {
         if file.is_dir() {
             files.extend(fs::read_dir(&file).expect("a folder").map(|entry| entry.expect("an entry").path()));
         } else if let Ok(text) = fs::read_to_string(&file) {
-            for line in text.lines() {
-                let row: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
-                *rows.entry(plain(&row)).or_default() += 1;
-            }
+            add(&mut rows, &text);
         }
     }
     rows
+}
+
+/// The rows of a text, one a line.
+pub fn of(text: &str) -> Rows {
+    let mut rows = Rows::new();
+    add(&mut rows, text);
+    rows
+}
+
+fn add(rows: &mut Rows, text: &str) {
+    for line in text.lines() {
+        let row: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        *rows.entry(plain(&row)).or_default() += 1;
+    }
 }
 
 /// Members by name; numbers, decimals in text and times in one form each.

@@ -214,6 +214,8 @@ pub struct TopOperation {
     pub ties: bool,
     /// `with rank as r`: a column of that name, from 1.
     pub rank: Option<String>,
+    /// `late into x`: as of an aggregate.
+    pub late_output: bool,
     pub emit: Emit,
 }
 
@@ -231,6 +233,8 @@ pub struct SortOperation {
     pub time: Option<Expr>,
     /// The order of rows of equal time.
     pub order: Vec<SortKey>,
+    /// `late into x`: as of an aggregate.
+    pub late_output: bool,
 }
 
 /// Rows of two streams (or tables) as sets.

@@ -1,12 +1,15 @@
 //! `sort by time, ..`: rows in the order of event time, each when the watermark has reached it.
 //!
 //! State: time → the rows of that time. All rows come to one subtask, so the key groups of times are all there.
-//! A row that comes behind the watermark is late: it has no place any more, is dropped and counted.
+//! A row that comes behind the watermark is late: it has no place any more. It is counted, or goes to a stream of its own.
 
 use std::marker::PhantomData;
 
+use super::late::Late;
 use crate::error::JobError;
-use crate::operator::{Collector, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator};
+use crate::operator::{
+    Collector, Discard, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
+};
 use crate::record::Key;
 use crate::state::{KeyedState, Place, State};
 use crate::time::{DueQueue, Progress, Watermark};
@@ -18,13 +21,13 @@ pub fn at_the_end<T>(_row: &T) -> Result<Timestamp, EvalError> {
 }
 
 /// Emits rows in order of time, then of a further key, then of arrival.
-pub struct Sort<T, S, TimeOf, OrderOf> {
+pub struct Sort<T, S, TimeOf, OrderOf, L = Discard> {
     time_of: TimeOf,
     order_of: OrderOf,
     state: KeyedState<i64, Vec<(S, T)>>,
     times: DueQueue<i64>,
     progress: Progress,
-    late: u64,
+    late: Late<L>,
     row: PhantomData<fn(T)>,
 }
 
@@ -39,9 +42,21 @@ where
     pub fn new(time_of: TimeOf, order_of: OrderOf) -> Self {
         let state = KeyedState::new("rows");
         let (times, progress) = (DueQueue::default(), Progress::default());
-        Sort { time_of, order_of, state, times, progress, late: 0, row: PhantomData }
+        Sort { time_of, order_of, state, times, progress, late: Late::counted(), row: PhantomData }
     }
 
+    /// Rows that come too late go to `late` instead of a counter.
+    pub fn with_late<L: Stage<T>>(self, late: L) -> Sort<T, S, TimeOf, OrderOf, L> {
+        let Sort { time_of, order_of, state, times, progress, late: _, row } = self;
+        Sort { time_of, order_of, state, times, progress, late: Late::to(late), row }
+    }
+}
+
+impl<T, S, TimeOf, OrderOf, L> Sort<T, S, TimeOf, OrderOf, L>
+where
+    T: Clone + State + Send + Sync + 'static,
+    S: Key,
+{
     fn release(&mut self, watermark: i64, out: &mut impl Collector<T>) -> Result<(), JobError> {
         while let Some((_, slot, time)) = self.times.pop(watermark) {
             let Place::Occupied(place) = self.state.place(slot, &time)? else { continue };
@@ -54,12 +69,13 @@ where
     }
 }
 
-impl<T, S, TimeOf, OrderOf> Operator<T> for Sort<T, S, TimeOf, OrderOf>
+impl<T, S, TimeOf, OrderOf, L> Operator<T> for Sort<T, S, TimeOf, OrderOf, L>
 where
     T: Clone + State + Send + Sync + 'static,
     S: Key,
     TimeOf: Fn(&T) -> Result<Timestamp, EvalError> + Send,
     OrderOf: Fn(&T) -> Result<S, EvalError> + Send,
+    L: Stage<T>,
 {
     type Out = T;
 
@@ -71,8 +87,7 @@ where
     fn process(&mut self, row: T, _out: &mut impl Collector<T>) -> Result<(), Failure> {
         let time = (self.time_of)(&row)?.0;
         if time <= self.progress.watermark() {
-            self.late += 1;
-            return Ok(());
+            return Ok(self.late.push(row)?);
         }
         let order = (self.order_of)(&row)?;
         let slot = self.state.slot(&time)?;
@@ -107,7 +122,15 @@ where
         self.state.restore(state, &mut self.progress, |slot, time, _| times.push(*time, slot, *time))
     }
 
+    fn late(&self) -> Option<&dyn Stage<T>> {
+        self.late.stage()
+    }
+
+    fn late_mut(&mut self) -> Option<&mut dyn Stage<T>> {
+        self.late.stage_mut()
+    }
+
     fn report(&self, report: &mut OperatorReport) {
-        report.late += self.late;
+        self.late.report(report);
     }
 }

@@ -231,6 +231,12 @@ proptest! {
         job.finish();
         prop_assert_eq!(job.take(), expected);
         prop_assert_eq!(job.late(), late as u64);
+        // With a stage of their own late rows lose nothing, and are no longer counted.
+        let aside = Seen::default();
+        let mut job = Job::new(1, || Sort::new(time, score).with_late(aside.clone()));
+        job.feed(&events);
+        job.finish();
+        prop_assert_eq!((job.take().len(), aside.take().len(), job.late()), (rows(&events).len() - late, late, 0));
         // Rows that all come at the end, in any order: none is late.
         let mut all = rows(&events);
         all.sort_by_key(|row| row.id % 4);

@@ -163,7 +163,7 @@ pub(super) fn assigner(window: &Window) -> Option<TokenStream> {
 fn early(window: &Window, value: &TokenStream, every: i64) -> TokenStream {
     let (assigner, every) = (assigner(window), micros(every));
     let operator = quote!(EarlyAggregate::new(#assigner, #value, #every));
-    let clock = matches!(window_time(window), Some(WindowTime::Processing)).then(|| quote!(.in_processing_time()));
+    let clock = by_the_clock(window).then(|| quote!(.in_processing_time()));
     quote!(#operator #clock)
 }
 
@@ -185,8 +185,13 @@ pub(super) fn windowed(window: &Window, value: &TokenStream) -> TokenStream {
         Window::Count { size } => return quote!(CountWindow::new(#size, #value)),
         Window::SlidingCount { size, step } => return quote!(SlidingCountWindow::new(#size, #step, #value)),
     };
-    let clock = matches!(window_time(window), Some(WindowTime::Processing)).then(|| quote!(.in_processing_time()));
+    let clock = by_the_clock(window).then(|| quote!(.in_processing_time()));
     quote!(#operator #clock)
+}
+
+/// Whether rows are placed by the clock on the wall. `global` asks for no time at all, so that rows need none.
+fn by_the_clock(window: &Window) -> bool {
+    matches!(window, Window::Global) || matches!(window_time(window), Some(WindowTime::Processing))
 }
 
 pub(super) fn window_time(window: &Window) -> Option<&WindowTime> {

@@ -43,7 +43,8 @@ impl<'a> Stage<'a> {
             let size = micros(size);
             quote!(.hold_back(#size))
         });
-        quote!(Flatten::new(#operator)#hold_back)
+        let late = self.late.as_ref().map(|stage| quote!(.with_late(#stage)));
+        quote!(Flatten::new(#operator #late)#hold_back)
     }
 
     fn limit(&self, top: &TopOperation) -> TokenStream {
@@ -89,6 +90,7 @@ impl<'a> Stage<'a> {
             None => quote!(at_the_end::<#row>),
         };
         let order = self.by_plain_row(|lowering| order_value(lowering, &sort.order));
-        quote!(Sort::new(#time, #order))
+        let late = self.late.as_ref().map(|stage| quote!(.with_late(#stage)));
+        quote!(Sort::new(#time, #order)#late)
     }
 }

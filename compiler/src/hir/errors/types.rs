@@ -192,10 +192,22 @@ pub fn arm_takes_nothing(span: Span, first: Option<Span>) -> Diagnostic {
     .with_help("leave it out")
 }
 
+/// `5..3`
+pub fn empty_range(span: Span) -> Diagnostic {
+    Diagnostic::warning("W0302", "this range takes no value", span, "its end is not above its beginning")
+        .with_help("write the smaller end first: `1..5` are the values from 1 up to 5 but without it, `1..=5` those with it")
+}
+
+/// `null..5`
+pub fn null_in_range(span: Span) -> Diagnostic {
+    Diagnostic::error("E0316", "null is no end of a range", span, "null is neither less nor more than a value")
+        .with_help("leave it out for a range without this end: `..5`, `1..`; give null an arm of its own")
+}
+
 /// A pattern that is no literal.
 pub fn pattern_not_literal(span: Span) -> Diagnostic {
     Diagnostic::error("E0316", "a pattern of `match` must be a literal", span, "this is computed")
-        .with_help("write `if .. then .. else ..` for other conditions")
+        .with_help("compare with it in a condition: `_ if x == limit => ..`")
 }
 
 /// An arm behind `_`.

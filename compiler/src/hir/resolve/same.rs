@@ -1,6 +1,6 @@
 //! Whether two expressions were written alike, wherever they stand.
 
-use crate::syntax::ast::{Argument, ArgumentValue, Call, Expr, ExprKind, FormatPart, Type, TypeKind};
+use crate::syntax::ast::{Argument, ArgumentValue, Call, Expr, ExprKind, FormatPart, MatchPattern, Type, TypeKind};
 
 /// Equal but for places. Compares pairs from a list, so depth is no danger.
 pub fn same(a: &Expr, b: &Expr) -> bool {
@@ -57,7 +57,14 @@ fn same_node<'a>(a: &'a Expr, b: &'a Expr, pairs: &mut Vec<(&'a Expr, &'a Expr)>
             arms.len() == arms_2.len()
                 && arms.iter().zip(arms_2).all(|(arm, arm_2)| {
                     pairs.push((&arm.result, &arm_2.result));
-                    all(&arm.patterns, &arm_2.patterns, pairs)
+                    pairs.extend(arm.guard.iter().zip(&arm_2.guard));
+                    arm.guard.is_some() == arm_2.guard.is_some()
+                        && arm.patterns.len() == arm_2.patterns.len()
+                        && arm
+                            .patterns
+                            .iter()
+                            .zip(&arm_2.patterns)
+                            .all(|(pattern, pattern_2)| same_pattern(pattern, pattern_2, pairs))
                 })
         }
         (Call(call), Call(call_2)) => same_call(call, call_2, pairs),
@@ -132,4 +139,20 @@ fn same_type(a: &Type, b: &Type) -> bool {
 fn all<'a>(a: &'a [Expr], b: &'a [Expr], pairs: &mut Vec<(&'a Expr, &'a Expr)>) -> bool {
     pairs.extend(a.iter().zip(b));
     a.len() == b.len()
+}
+
+fn same_pattern<'a>(pattern: &'a MatchPattern, other: &'a MatchPattern, pairs: &mut Vec<(&'a Expr, &'a Expr)>) -> bool {
+    match (pattern, other) {
+        (MatchPattern::Value(value), MatchPattern::Value(value_2)) => {
+            pairs.push((value, value_2));
+            true
+        }
+        (MatchPattern::Range(range), MatchPattern::Range(range_2)) => {
+            pairs.extend(range.from.iter().zip(&range_2.from).chain(range.to.iter().zip(&range_2.to)));
+            range.from.is_some() == range_2.from.is_some()
+                && range.to.is_some() == range_2.to.is_some()
+                && range.inclusive == range_2.inclusive
+        }
+        _ => false,
+    }
 }

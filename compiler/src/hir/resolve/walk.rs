@@ -46,7 +46,8 @@ fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
         ExprKind::Match { subject, arms } => {
             out.push(subject);
             for arm in arms {
-                out.extend(&arm.patterns);
+                out.extend(arm.patterns.iter().flat_map(|pattern| pattern.parts().0));
+                out.extend(&arm.guard);
                 out.push(&arm.result);
             }
         }

@@ -64,6 +64,7 @@ fn over_table(at: &mut At<'_, '_, '_>, keys: Vec<Expr>, keep: Keep, input: Flow)
         keys,
         window: None,
         ties: false,
+        late_output: false,
         rank: None,
         emit: Emit::Changes,
     };

@@ -41,7 +41,7 @@ pub fn lower<'a>(lowering: &mut Lowering<'a>, place: &Place, stage: &'a Stage, i
         StageKind::Dedup { by, keep, within } => dedup::lower(&mut at, by, *keep, within.as_ref(), input),
         StageKind::Aggregate(aggregate) => aggregate::lower(&mut at, aggregate, input),
         StageKind::Top(top) => top::lower(&mut at, top, input),
-        StageKind::Sort(keys) => sort::lower(&mut at, keys, input),
+        StageKind::Sort(sort) => sort::lower(&mut at, sort, input),
         StageKind::Combine { how, all, others } => combine::lower(&mut at, *how, all.is_some(), others, input),
         StageKind::Distinct => combine::distinct(&mut at, input),
         StageKind::Join(join) => join::lower(&mut at, join, input),

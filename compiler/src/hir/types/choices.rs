@@ -1,12 +1,12 @@
 //! Conditions that look at null, at lists and ranges, and the expressions that choose.
 
-use millstream_runtime::graph::{BinaryOp, Expr, ExprKind, Literal, Ty, UnaryOp};
+use millstream_runtime::graph::{BinaryOp, Expr, ExprKind, Ty, UnaryOp};
 
 use super::casts;
 use super::typer::Typer;
 use crate::hir::errors::{tables, types};
 use crate::source::Span;
-use crate::syntax::ast::{self, MatchArm};
+use crate::syntax::ast;
 
 impl<'a> Typer<'_, 'a> {
     /// `x is null`, `x is not null`
@@ -119,111 +119,5 @@ impl<'a> Typer<'_, 'a> {
             },
             None => self.error(span),
         }
-    }
-
-    /// `match x { "a" => 1, "b", "c" => 2, _ => 0 }`
-    pub fn matching(&mut self, subject: &'a ast::Expr, arms: &'a [MatchArm], span: Span) -> Expr {
-        let subject_typed = self.expr(subject);
-        let mut patterns: Vec<Vec<Expr>> = Vec::with_capacity(arms.len());
-        for arm in arms {
-            patterns.push(arm.patterns.iter().map(|pattern| self.pattern(pattern, &subject_typed, subject.span)).collect());
-        }
-        let covered = self.coverage(&subject_typed.ty, subject.span, arms, &patterns);
-        let results: Vec<Expr> = arms.iter().map(|arm| self.expr(&arm.result)).collect();
-        let spans: Vec<Span> = arms.iter().map(|arm| arm.result.span).collect();
-        let Some((mut results, result)) = self.unified(results, &spans, "the results of `match`") else {
-            return self.error(span);
-        };
-        // Where the values are all there, the last arm takes what the others leave.
-        let rest = arms.iter().position(|arm| arm.patterns.is_empty()).unwrap_or(arms.len().saturating_sub(1));
-        if !covered || rest >= results.len() {
-            return self.error(span);
-        }
-        results.truncate(rest + 1);
-        let otherwise = results.remove(rest);
-        patterns.truncate(rest);
-        let arms = patterns.into_iter().zip(results).collect();
-        let kind = ExprKind::Match { subject: Box::new(subject_typed), arms, otherwise: Box::new(otherwise) };
-        self.make(kind, result, span)
-    }
-
-    /// Whether the arms take every value. Reports values that none takes, and arms and patterns that take none.
-    fn coverage(&mut self, subject: &Ty, at: Span, arms: &'a [MatchArm], patterns: &[Vec<Expr>]) -> bool {
-        let mut open: Option<Vec<Literal>> = match subject.required() {
-            Ty::Bool => Some(vec![Literal::Bool(true), Literal::Bool(false)]),
-            Ty::Enum(of) => Some(of.values.iter().cloned().map(Literal::String).collect()),
-            _ => None,
-        };
-        if let (Some(open), true) = (&mut open, subject.is_optional()) {
-            open.push(Literal::Null);
-        }
-        let mut seen: Vec<(&Literal, Span)> = Vec::new();
-        let mut rest: Option<Span> = None;
-        for (arm, typed) in arms.iter().zip(patterns) {
-            if let Some(rest) = rest {
-                self.cx.report(types::arm_never_reached(arm.span, rest));
-                continue;
-            }
-            if arm.patterns.is_empty() {
-                rest = Some(arm.span);
-                if open.as_ref().is_some_and(Vec::is_empty) {
-                    self.cx.report(types::arm_takes_nothing(arm.span, None));
-                }
-            }
-            for (pattern, value) in arm.patterns.iter().zip(typed) {
-                let ExprKind::Literal(literal) = &value.kind else { continue };
-                match seen.iter().find(|(known, _)| *known == literal) {
-                    Some((_, first)) => self.cx.report(types::arm_takes_nothing(pattern.span, Some(*first))),
-                    None => seen.push((literal, pattern.span)),
-                }
-                if let Some(open) = &mut open {
-                    open.retain(|value| value != literal);
-                }
-            }
-        }
-        let broken = patterns.iter().flatten().any(|pattern| pattern.ty == Ty::Error) || *subject == Ty::Error;
-        let covered = rest.is_some() || open.as_ref().is_some_and(Vec::is_empty);
-        if !covered && !broken {
-            let left = open.unwrap_or_default().iter().map(shown).collect::<Vec<_>>();
-            self.cx.report(types::match_without_rest(at, &left));
-        }
-        covered
-    }
-
-    /// A literal that can be equal to the subject.
-    fn pattern(&mut self, pattern: &'a ast::Expr, subject: &Expr, subject_span: Span) -> Expr {
-        let typed = self.expr(pattern);
-        match &typed.kind {
-            ExprKind::Literal(Literal::Null) => {
-                if !subject.ty.is_optional() && subject.ty != Ty::Error {
-                    self.cx.report(types::never_null(pattern.span, &subject.ty, "this arm is never taken"));
-                }
-                Expr { ty: subject.ty.clone().optional(), ..typed }
-            }
-            ExprKind::Literal(_) => match casts::adapt(typed, subject.ty.required()) {
-                Ok(typed) => typed,
-                Err(typed) => {
-                    let help = super::typer::help(&typed, &subject.ty);
-                    let diagnostic = types::different(
-                        "the value of `match` and this pattern",
-                        (&subject.ty, subject_span),
-                        (&typed.ty, pattern.span),
-                        help,
-                    );
-                    self.reject(diagnostic, pattern.span)
-                }
-            },
-            ExprKind::Error => typed,
-            _ => self.reject(types::pattern_not_literal(pattern.span), pattern.span),
-        }
-    }
-}
-
-/// A value of an enum or bool as a pattern.
-fn shown(literal: &Literal) -> String {
-    match literal {
-        Literal::String(text) => format!("\"{text}\""),
-        Literal::Bool(value) => value.to_string(),
-        _ => "null".to_owned(),
     }
 }

@@ -9,6 +9,7 @@ pub mod common;
 pub mod constant;
 pub mod decimals;
 pub mod literals;
+mod matching;
 pub mod paths;
 pub mod stages;
 mod typer;

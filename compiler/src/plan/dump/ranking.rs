@@ -4,6 +4,8 @@ use millstream_runtime::graph::{Combine, CombineOperation, SortKey, SortOperatio
 
 use super::operation::{emit, list, window};
 
+const LATE: &str = ", late rows to a stream of their own";
+
 /// `top 10 by price desc per (auction), emits changes`
 pub fn top(top: &TopOperation) -> String {
     let mut out = format!("top {} by {}", top.count, order(&top.order));
@@ -22,17 +24,22 @@ pub fn top(top: &TopOperation) -> String {
     if let Some(rank) = &top.rank {
         out.push_str(&format!(" with rank as {rank}"));
     }
+    if top.late_output {
+        out.push_str(LATE);
+    }
     out.push_str(emit(top.emit));
     out
 }
 
 /// `sort by placed_at, id desc`
 pub fn sort(sort: &SortOperation) -> String {
-    match &sort.time {
+    let late = if sort.late_output { LATE } else { "" };
+    let by = match &sort.time {
         None => format!("sort at the end by {}", order(&sort.order)),
         Some(time) if sort.order.is_empty() => format!("sort by {time}"),
         Some(time) => format!("sort by {time}, {}", order(&sort.order)),
-    }
+    };
+    by + late
 }
 
 /// `except all`

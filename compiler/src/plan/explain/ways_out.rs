@@ -20,12 +20,11 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
                 lines.push(format!("{name}: a row for which `{condition}` is not true is left out"));
             }
             Operation::Aggregate(aggregate) if aggregate.window.as_ref().is_some_and(has_event_time) => {
-                let late = match aggregate.allowed_lateness {
+                let closed = match aggregate.allowed_lateness {
                     0 => "a row whose window has closed".to_owned(),
                     time => format!("a row whose window closed more than {} ago", duration_text(time)),
                 };
-                let to = target(job, id, Port::Late).map_or("is dropped and counted".to_owned(), |to| format!("goes to `{to}`"));
-                lines.push(format!("{name}: {late} {to}"));
+                lines.push(format!("{name}: {closed} {}", late(job, id)));
             }
             Operation::Over(_) => lines.push(format!("{name}: a row that is older than the watermark is dropped and counted")),
             Operation::Join(join) if join.lookup().is_some() => {
@@ -39,9 +38,7 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
             }
             Operation::Join(join) => {
                 if join.times().is_some() {
-                    let to = target(job, id, Port::Late);
-                    let to = to.map_or("is dropped and counted".to_owned(), |to| format!("goes to `{to}`"));
-                    lines.push(format!("{name}: a row that comes too late {to}"));
+                    lines.push(format!("{name}: a row that comes too late {}", late(job, id)));
                 }
                 let left_out = match join.kind {
                     JoinKind::Inner => "a row of either side that finds no partner (with a null key none does) is",
@@ -56,11 +53,11 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
                 }
             }
             Operation::Sort(sort) if sort.time.is_some() => {
-                lines.push(format!("{name}: a row that is older than the watermark is dropped and counted"));
+                lines.push(format!("{name}: a row that is older than the watermark {}", late(job, id)));
             }
             Operation::Top(top) => {
                 if top.window.as_ref().is_some_and(has_event_time) {
-                    lines.push(format!("{name}: a row whose window has closed is dropped and counted"));
+                    lines.push(format!("{name}: a row whose window has closed {}", late(job, id)));
                 }
                 let per = if top.keys.is_empty() { "" } else { " of each key" };
                 lines.push(format!("{name}: all but the first {}{per} are left out", top.count));
@@ -103,6 +100,11 @@ fn goes(job: &JobGraph, id: VertexId, policy: ErrorPolicy) -> String {
         (ErrorPolicy::Fail, _) => "stops the job".to_owned(),
         _ => "is skipped and counted".to_owned(),
     }
+}
+
+/// What becomes of late rows.
+fn late(job: &JobGraph, id: VertexId) -> String {
+    target(job, id, Port::Late).map_or("is dropped and counted".to_owned(), |to| format!("goes to `{to}`"))
 }
 
 /// The first that reads an output, by its item's name.

@@ -90,7 +90,7 @@ pub enum ExprKind {
         then: Box<Expr>,
         otherwise: Box<Expr>,
     },
-    /// `match x { "a" => 1, "b", "c" => 2, _ => 0 }`
+    /// `match x { "a" => 1, "b" | "c" => 2, 10..20 if late => 3, _ => 0 }`
     Match {
         subject: Box<Expr>,
         arms: Vec<MatchArm>,
@@ -136,9 +136,45 @@ pub enum FormatPart {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchArm {
     /// Empty: `_`.
-    pub patterns: Vec<Expr>,
+    pub patterns: Vec<MatchPattern>,
+    /// `if late`: what must hold besides.
+    pub guard: Option<Expr>,
     pub result: Expr,
     pub span: Span,
+}
+
+/// What a value is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MatchPattern {
+    Value(Expr),
+    Range(MatchRange),
+}
+
+/// `1..10`, `1..=10`, `1..`, `..10`
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchRange {
+    pub from: Option<Expr>,
+    pub to: Option<Expr>,
+    /// The upper end belongs to it.
+    pub inclusive: bool,
+    pub span: Span,
+}
+
+impl MatchArm {
+    /// Whether it is more than a list of values.
+    pub fn has_conditions(&self) -> bool {
+        self.guard.is_some() || self.patterns.iter().any(|pattern| matches!(pattern, MatchPattern::Range(_)))
+    }
+}
+
+impl MatchPattern {
+    /// The expressions in it, and whether it is `..=`.
+    pub fn parts(&self) -> (Vec<&Expr>, bool) {
+        match self {
+            MatchPattern::Value(value) => (vec![value], false),
+            MatchPattern::Range(range) => (range.from.iter().chain(&range.to).collect(), range.inclusive),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

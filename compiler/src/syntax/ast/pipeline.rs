@@ -48,7 +48,7 @@ pub enum StageKind {
     /// `top 10 by price desc per auction`
     Top(Top),
     /// `sort by placed_at, id desc`
-    Sort(Vec<OrderKey>),
+    Sort(Sort),
     /// `intersect others`, `except all others`
     Combine {
         how: Combine,
@@ -85,6 +85,14 @@ pub struct Top {
     pub over: Option<Over>,
     pub ties: Option<Span>,
     pub rank: Option<Name>,
+    pub late_into: Option<Name>,
+}
+
+/// `sort by placed_at, amount desc late into x`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sort {
+    pub by: Vec<OrderKey>,
+    pub late_into: Option<Name>,
 }
 
 /// `process by country FraudScore { threshold: 0.9 } side into x`

@@ -178,19 +178,25 @@ impl Builder<'_> {
                 _ => {}
             }
         }
+        // They become `if`s one within the other.
+        let conditions = arms.iter().filter(|arm: &&MatchArm| arm.has_conditions());
+        if let Some(arm) = conditions.skip(super::super::check::MAX_DEPTH).next() {
+            self.report(errors::too_many_conditions(arm.span, super::super::check::MAX_DEPTH));
+            return ExprKind::Error;
+        }
         subject.map_or(ExprKind::Error, |subject| ExprKind::Match { subject: Box::new(subject), arms })
     }
 
     fn match_arm(&mut self, pair: Pair<'_, Rule>) -> Option<MatchArm> {
         let span = self.span(&pair);
-        let (mut patterns, mut otherwise, mut result) = (Vec::new(), None, None);
+        let (mut patterns, mut otherwise, mut guard, mut result) = (Vec::new(), None, None, None);
         for inner in pair.into_inner() {
             match inner.as_rule() {
-                Rule::pattern => match inner.into_inner().next() {
-                    Some(value) if value.as_rule() == Rule::expr => patterns.push(self.expr(value)),
-                    Some(value) => otherwise = Some(self.span(&value)),
-                    None => {}
+                Rule::pattern => match self.pattern(inner) {
+                    Ok(pattern) => patterns.extend(pattern),
+                    Err(span) => otherwise = Some(span),
                 },
+                Rule::guard => guard = self.only_expr(inner),
                 Rule::arrow if inner.clone().into_inner().next().is_some() => {
                     let span = self.span(&inner);
                     self.report(errors::thin_arrow(span));
@@ -203,7 +209,34 @@ impl Builder<'_> {
             self.report(errors::otherwise_among_values(at));
             patterns.clear();
         }
-        Some(MatchArm { patterns, result: result?, span })
+        Some(MatchArm { patterns, guard, result: result?, span })
+    }
+
+    /// Err: where `_` stands.
+    fn pattern(&mut self, pair: Pair<'_, Rule>) -> Result<Option<MatchPattern>, Span> {
+        let span = self.span(&pair);
+        let (mut value, mut end, mut is_range, mut inclusive) = (None, None, false, false);
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::otherwise => return Err(span),
+                Rule::expr => value = Some(self.expr(inner)),
+                Rule::range_to | Rule::range_end => {
+                    is_range = true;
+                    for part in inner.into_inner() {
+                        match part.as_rule() {
+                            Rule::range_sign => inclusive = part.as_str() == "..=",
+                            Rule::expr => end = Some(self.expr(part)),
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(match is_range {
+            true => Some(MatchPattern::Range(MatchRange { from: value, to: end, inclusive, span })),
+            false => value.map(MatchPattern::Value),
+        })
     }
 }
 

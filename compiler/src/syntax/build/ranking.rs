@@ -10,7 +10,7 @@ use crate::syntax::errors;
 impl Builder<'_> {
     pub(super) fn top(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {
         let count = Expr { kind: ExprKind::Error, span };
-        let mut top = Top { count, by: Vec::new(), per: Vec::new(), over: None, ties: None, rank: None };
+        let mut top = Top { count, by: Vec::new(), per: Vec::new(), over: None, ties: None, rank: None, late_into: None };
         let mut per_span = None;
         for inner in pair.into_inner() {
             let span = self.span(&inner);
@@ -40,16 +40,38 @@ impl Builder<'_> {
                         top.rank = name.map(|name| self.name(&name));
                     }
                 },
+                Rule::late_clause => match &top.late_into {
+                    Some(first) => self.report(errors::repeated(span, "late into", first.span)),
+                    None => top.late_into = self.late_into(inner),
+                },
                 _ => {}
             }
         }
         StageKind::Top(top)
     }
 
-    /// The order behind `by`.
-    pub(super) fn first_order_keys(&mut self, pair: Pair<'_, Rule>) -> Vec<OrderKey> {
-        let keys = pair.into_inner().find(|part| part.as_rule() == Rule::order_keys);
-        keys.map_or(Vec::new(), |keys| self.order_keys(keys))
+    pub(super) fn sort(&mut self, pair: Pair<'_, Rule>) -> StageKind {
+        let mut sort = Sort { by: Vec::new(), late_into: None };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::order_keys => sort.by = self.order_keys(inner),
+                Rule::late_clause => match &sort.late_into {
+                    Some(first) => {
+                        let span = self.span(&inner);
+                        self.report(errors::repeated(span, "late into", first.span));
+                    }
+                    None => sort.late_into = self.late_into(inner),
+                },
+                _ => {}
+            }
+        }
+        StageKind::Sort(sort)
+    }
+
+    /// `late into x`
+    fn late_into(&mut self, pair: Pair<'_, Rule>) -> Option<Name> {
+        let name = pair.into_inner().find(|part| part.as_rule() == Rule::def_name);
+        name.map(|name| self.name(&name))
     }
 
     fn order_keys(&mut self, pair: Pair<'_, Rule>) -> Vec<OrderKey> {

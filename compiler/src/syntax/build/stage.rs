@@ -22,7 +22,7 @@ impl Builder<'_> {
             Rule::dedup_stage => self.dedup(inner),
             Rule::aggregate_stage => self.aggregate(inner, span),
             Rule::top_stage => self.top(inner, span),
-            Rule::sort_stage => StageKind::Sort(self.first_order_keys(inner)),
+            Rule::sort_stage => self.sort(inner),
             Rule::intersect_stage => self.combine(inner, Combine::Intersect),
             Rule::except_stage => self.combine(inner, Combine::Except),
             Rule::distinct_stage => StageKind::Distinct,

@@ -77,9 +77,20 @@ fn format(parts: &[FormatPart]) -> String {
 fn arm(arm: &MatchArm) -> String {
     let patterns = match arm.patterns.is_empty() {
         true => "_".to_string(),
-        false => arm.patterns.iter().map(expr).collect::<Vec<_>>().join(", "),
+        false => arm.patterns.iter().map(pattern).collect::<Vec<_>>().join(" | "),
     };
-    format!("{patterns} => {}", expr(&arm.result))
+    let guard = arm.guard.as_ref().map_or(String::new(), |guard| format!(" if {}", expr(guard)));
+    format!("{patterns}{guard} => {}", expr(&arm.result))
+}
+
+fn pattern(pattern: &MatchPattern) -> String {
+    match pattern {
+        MatchPattern::Value(value) => expr(value),
+        MatchPattern::Range(range) => {
+            let end = |end: &Option<Expr>| end.as_ref().map_or(String::new(), expr);
+            format!("{}{}{}", end(&range.from), if range.inclusive { "..=" } else { ".." }, end(&range.to))
+        }
+    }
 }
 
 /// A call in the language's own form.

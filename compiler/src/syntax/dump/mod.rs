@@ -224,7 +224,9 @@ impl Out {
             }
             StageKind::Aggregate(aggregate) => self.aggregate(aggregate),
             StageKind::Top(top) => self.line(ranking::top(top)),
-            StageKind::Sort(keys) => self.line(format!("| sort by {}", ranking::order(keys))),
+            StageKind::Sort(sort) => {
+                self.line(format!("| sort by {}{}", ranking::order(&sort.by), ranking::late(&sort.late_into)))
+            }
             StageKind::Combine { how, all, others } => self.line(ranking::combine(*how, all.is_some(), others)),
             StageKind::Distinct => self.line("| distinct"),
             StageKind::Join(join) => self.line(join::join(join)),

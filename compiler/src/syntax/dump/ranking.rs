@@ -17,7 +17,12 @@ pub(super) fn top(top: &Top) -> String {
     if let Some(rank) = &top.rank {
         out.push_str(&format!(" with rank as {}", name(rank)));
     }
-    out
+    out + &late(&top.late_into)
+}
+
+/// ` late into x`
+pub(super) fn late(into: &Option<Name>) -> String {
+    into.as_ref().map_or(String::new(), |into| format!(" late into {}", name(into)))
 }
 
 pub(super) fn over(over: &Over) -> String {

@@ -9,6 +9,9 @@ use crate::types;
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let to_per_minute = cx
         .hash::<types::Click, Str, _>(0, |row: &types::Click| Ok(row.user.clone()))?;
+    let to_in_order = cx.hash::<types::Click, (), _>(1, |_row: &types::Click| Ok(()))?;
+    let to_leaders = cx
+        .hash::<types::Click, Str, _>(2, |row: &types::Click| Ok(row.user.clone()))?;
     let source = source(cx.params())?;
     let config = SourceConfig {
         watermark: Some(|row: &types::Click| Ok(
@@ -16,7 +19,13 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         )),
         on_error: ErrorPolicy::Fail,
     };
-    cx.source("clicks/source/0", "clicks", source, config, to_per_minute)
+    cx.source(
+        "clicks/source/0",
+        "clicks",
+        source,
+        config,
+        FanOut::new(to_per_minute, FanOut::new(to_in_order, to_leaders)),
+    )
 }
 
 /// in.flow:6 source clicks: Click from file { path: "clicks.jsonl", format: json } watermark at - 5s

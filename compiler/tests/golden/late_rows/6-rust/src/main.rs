@@ -2,6 +2,9 @@
 
 mod chain_clicks;
 mod chain_per_minute;
+mod chain_in_order;
+mod chain_leaders;
+mod chain_late_to_sort;
 mod types;
 
 fn main() -> std::process::ExitCode {
@@ -13,7 +16,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "late_rows",
         doc: "Rows that come too late go to a stream of their own.",
-        fingerprint: 0x42dea7167d9872f3,
+        fingerprint: 0xaa846a02eb0d6b09,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
@@ -48,6 +51,56 @@ fn job() -> millstream::Job {
                     },
                 ]),
                 build: chain_per_minute::build,
+                source: None,
+            },
+            millstream::ChainSpec {
+                name: "in_order",
+                uids: &["in_order/sort/0", "sink/in_order/file"],
+                parallelism: Some(1),
+                slot_group: "default",
+                inputs: Vec::from([
+                    millstream::InputSpec {
+                        from: 0,
+                        edge: 1,
+                        exchange: millstream::ExchangeKind::Hash,
+                    },
+                ]),
+                build: chain_in_order::build,
+                source: None,
+            },
+            millstream::ChainSpec {
+                name: "leaders",
+                uids: &["leaders/top/0", "sink/leaders/select/0", "sink/leaders/file"],
+                parallelism: None,
+                slot_group: "default",
+                inputs: Vec::from([
+                    millstream::InputSpec {
+                        from: 0,
+                        edge: 2,
+                        exchange: millstream::ExchangeKind::Hash,
+                    },
+                ]),
+                build: chain_leaders::build,
+                source: None,
+            },
+            millstream::ChainSpec {
+                name: "late_to_sort",
+                uids: &["sink/late_to_sort/union/0", "sink/late_to_sort/file"],
+                parallelism: None,
+                slot_group: "default",
+                inputs: Vec::from([
+                    millstream::InputSpec {
+                        from: 2,
+                        edge: 3,
+                        exchange: millstream::ExchangeKind::Rebalance,
+                    },
+                    millstream::InputSpec {
+                        from: 3,
+                        edge: 4,
+                        exchange: millstream::ExchangeKind::Forward,
+                    },
+                ]),
+                build: chain_late_to_sort::build,
                 source: None,
             },
         ]),

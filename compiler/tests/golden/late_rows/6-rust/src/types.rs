@@ -3,7 +3,7 @@
 use millstream::codegen::*;
 
 /// Rows of `Click`, the columns in use: in.flow:6 source clicks: Click from file { path: "clicks.jsonl", format: json } watermark at - 5s
-#[derive(Clone, Debug, PartialEq, Record)]
+#[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Click {
     pub user: Str,
     pub page: Str,
@@ -16,4 +16,10 @@ pub struct PerMinute {
     pub user: Str,
     pub minute: Timestamp,
     pub clicks: i64,
+}
+
+/// Rows of `leaders: select`: in.flow:23 select { page }
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Sink {
+    pub page: Str,
 }
