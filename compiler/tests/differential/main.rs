@@ -8,6 +8,7 @@ mod flights;
 mod flink;
 mod interpreter;
 mod pages;
+mod pairs;
 mod random;
 mod rows;
 mod spec;
@@ -35,6 +36,11 @@ fn flights_equal_an_independent_computation() {
 #[test]
 fn random_pipelines_equal_the_interpreter() {
     random::check(&BUNDLE);
+}
+
+#[test]
+fn random_joins_and_sets_equal_the_interpreter() {
+    random::check_pairs(&BUNDLE);
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub struct HttpLookup<T, F> {
     agent: Agent,
     address: Arc<Address>,
     authorization: Option<Arc<str>>,
+    /// The columns of the key in the answer's rows; None: one has another name there.
+    key: Arc<[Option<usize>]>,
     in_flight: usize,
     retries: u32,
     format: F,
@@ -52,7 +54,9 @@ impl<T: Record, F: Format> HttpLookup<T, F> {
         if in_flight == 0 {
             return Err(JobError::new("the option `in_flight` must be more than 0"));
         }
+        let place = |name: &String| T::COLUMNS.iter().position(|column| column.name == name);
         Ok(HttpLookup {
+            key: options.columns("key")?.iter().map(place).collect(),
             agent: agent(timeout, REDIRECTS),
             address: Arc::new(Address::new(options.required_text("url")?, options.columns("key")?)?),
             authorization: options.text("authorization")?.filter(|value| !value.is_empty()).map(Arc::from),
@@ -91,6 +95,28 @@ impl<T: Record, F: Format> HttpLookup<T, F> {
     }
 }
 
+impl<T: Record, F: Format> HttpLookup<T, F> {
+    /// What is wrong with rows of another key than was asked for.
+    fn other_key(&self, asked: &[Str], rows: &[T]) -> Option<String> {
+        let columns = || self.key.iter().zip(asked).filter_map(|(index, asked)| Some(((*index)?, asked)));
+        rows.iter().flat_map(|row| columns().map(move |(index, asked)| (row, index, asked))).find_map(|(row, index, asked)| {
+            let name = T::COLUMNS.get(index)?.name;
+            match row.column_text(index) {
+                Some(text) if same(&text, asked) => None,
+                Some(text) => Some(format!("the answer is a row with {name} = {text}, which is not the key that was asked for")),
+                None => Some(format!("the answer is a row without {name}, which is the key that was asked for")),
+            }
+        })
+    }
+}
+
+/// Whether two texts are one value: `1.5` is `1.50`.
+fn same(a: &str, b: &str) -> bool {
+    // Long integers differ where floats do not.
+    let fraction = a.contains('.') || b.contains('.');
+    a == b || fraction && matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+}
+
 impl<T: Record + Send + Sync + 'static, F: Format> KeyedTable for HttpLookup<T, F> {
     type Row = T;
 
@@ -109,7 +135,10 @@ impl<T: Record + Send + Sync + 'static, F: Format> KeyedTable for HttpLookup<T, 
         match status.as_u16() {
             204 | 404 => Answer::Rows(Vec::new()),
             200..=299 => match self.rows(&body) {
-                Ok(rows) => Answer::Rows(rows),
+                Ok(rows) => match self.other_key(key, &rows) {
+                    None => Answer::Rows(rows),
+                    Some(reason) => Answer::Failed(JobError::new(shown(format_args!("{reason}")))),
+                },
                 Err(reason) => Answer::Failed(JobError::new(shown(format_args!("{reason}")))),
             },
             code if may_pass(code) => {

@@ -28,7 +28,8 @@ fn service(asked: &Arc<AtomicU32>) -> String {
         let key = request.head.split(' ').nth(1).unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
         let (status, body) = match key.as_str() {
             "eur?t=secret" => ("200 OK", "{\"currency\": \"EUR\", \"rate\": 0.9, \"more\": [1]}".to_owned()),
-            "two?t=secret" => ("200 OK", "[{\"currency\":\"A\",\"rate\":1}, {\"currency\":\"B\",\"rate\":2}]".to_owned()),
+            "two?t=secret" => ("200 OK", "[{\"currency\":\"two\",\"rate\":1}, {\"currency\":\"two\",\"rate\":2}]".to_owned()),
+            "other?t=secret" => ("200 OK", "[{\"currency\":\"other\",\"rate\":1}, {\"currency\":\"USD\",\"rate\":2}]".to_owned()),
             "bad?t=secret" => ("200 OK", "{\"currency\": \"BAD\", \"rate\": \"many\"}".to_owned()),
             "busy?t=secret" => ("503 Service Unavailable\r\nretry-after: 7", "later".to_owned()),
             "forbidden?t=secret" => ("403 Forbidden", "no".to_owned()),
@@ -57,7 +58,7 @@ fn answers_are_rows_or_none_or_reasons() {
     let lookup = lookup(&service(&Arc::default()));
     let ask = |key: &str| lookup.ask(&[Str::from(key)]);
     assert_eq!(rows(ask("EUR")), [("EUR".to_owned(), 0.9)]);
-    assert_eq!(rows(ask("two")), [("A".to_owned(), 1.0), ("B".to_owned(), 2.0)]);
+    assert_eq!(rows(ask("two")), [("two".to_owned(), 1.0), ("two".to_owned(), 2.0)]);
     assert_eq!(rows(ask("a/b")), [("a/b".to_owned(), 5.0)]);
     assert_eq!(rows(ask("unknown")), []);
     let Answer::Retry { reason, after } = ask("busy") else { panic!() };
@@ -65,6 +66,9 @@ fn answers_are_rows_or_none_or_reasons() {
     assert!(reason.ends_with("/rates/{currency} with currency = busy: 503 Service Unavailable: later"), "{reason}");
     let Answer::Failed(error) = ask("forbidden") else { panic!() };
     assert!(error.message().ends_with("with currency = forbidden: 403 Forbidden: no"), "{error}");
+    let Answer::Failed(error) = ask("other") else { panic!() };
+    let said = "with currency = other: the answer is a row with currency = USD, which is not the key that was asked for";
+    assert!(error.message().ends_with(said), "{error}");
     let Answer::Failed(error) = ask("bad") else { panic!() };
     assert!(error.message().contains("rate") && error.message().contains("many"), "{error}");
     assert!(!error.message().contains("secret"), "{error}");
