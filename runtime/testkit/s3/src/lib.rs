@@ -47,6 +47,11 @@ pub struct Server {
 impl Server {
     /// Starts a server on a folder, with a bucket `data` in it.
     pub fn start(root: &Path) -> std::io::Result<Self> {
+        Server::start_at(root, "127.0.0.1:0")
+    }
+
+    /// The same, at this address.
+    pub fn start_at(root: &Path, address: &str) -> std::io::Result<Self> {
         std::fs::create_dir_all(root.join("data"))?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let mut builder = S3ServiceBuilder::new(Store::open(root)?);
@@ -84,7 +89,7 @@ impl Server {
                 }
             }
         });
-        let outer = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+        let outer = runtime.block_on(TcpListener::bind(address))?;
         let address = outer.local_addr()?;
         let breaks = Arc::new(Breaks::default());
         let shared = breaks.clone();
