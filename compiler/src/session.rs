@@ -177,8 +177,11 @@ impl Loading<'_> {
         let diagnostics = diagnostics.into_sorted();
         // What cannot be read may define anything.
         self.complete &= diagnostics.iter().all(|diagnostic| diagnostic.code.0 != "E0801");
-        let nothing =
-            file.functions.is_empty() && file.types.is_empty() && file.operators.is_empty() && file.connectors.is_empty();
+        let nothing = file.functions.is_empty()
+            && file.types.is_empty()
+            && file.operators.is_empty()
+            && file.connectors.is_empty()
+            && file.aggregates.is_empty();
         if diagnostics.is_empty() && nothing {
             self.diags.push(rust::nothing_annotated(used.path_span, &used.path));
         }

@@ -58,3 +58,43 @@ pub fn notices(tags: &[String], status: Status) -> impl Iterator<Item = Notice> 
     let urgent = status == Status::Open;
     tags.iter().filter(|tag| tag.as_str() != "test").map(move |tag| Notice { topic: tag.clone(), urgent })
 }
+
+/// Remembers how often each text came.
+#[derive(Clone, Debug, Default, State)]
+pub struct MostFrequent {
+    counts: Map<String, u64>,
+}
+
+/// The text that comes most often; of several the first in the order of texts.
+#[aggregate]
+impl Accumulator for MostFrequent {
+    type Input = String;
+    type Output = String;
+
+    fn add(&mut self, text: String) -> Result<(), EvalError> {
+        *self.counts.entry(text).or_default() += 1;
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<(), EvalError> {
+        for (text, count) in &other.counts {
+            *self.counts.entry(text.clone()).or_default() += count;
+        }
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<Option<String>, EvalError> {
+        let most = self.counts.iter().max_by_key(|(text, count)| (**count, std::cmp::Reverse(*text)));
+        Ok(most.map(|(text, _)| text.clone()))
+    }
+}
+
+impl Retract for MostFrequent {
+    fn retract(&mut self, text: String) -> Result<(), EvalError> {
+        if let Some(count) = self.counts.get_mut(&text) {
+            *count -= 1;
+        }
+        self.counts.retain(|_, count| *count > 0);
+        Ok(())
+    }
+}

@@ -1,5 +1,6 @@
 //! Derive macros of Millstream. Used through the crate `millstream`, which the derived code names.
 
+mod aggregate;
 mod attributes;
 mod connector;
 mod function;
@@ -58,6 +59,16 @@ pub fn derive_connector(input: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn function(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(arguments.into(), item.into()).into()
+}
+
+/// Makes an `impl Accumulator for ..` an aggregate of the language: `| aggregate by country { top: most_frequent(tag) }`.
+///
+/// The struct derives `Clone`, `Default` and `State`. `Input` is the type of the argument, or a tuple of those of several. With an
+/// `impl Retract` beside it, it can be used over tables too. `#[aggregate(name = "other_name")]` gives it another name than that of the
+/// struct in small letters.
+#[proc_macro_attribute]
+pub fn aggregate(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    aggregate::expand(arguments.into(), item.into()).into()
 }
 
 /// Makes an `impl Process for ..` an operator of the language: `| process by country FraudScore { threshold: 0.9 }`.

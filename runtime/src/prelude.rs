@@ -1,6 +1,6 @@
 //! What Rust files of a pipeline name: `use millstream::prelude::*;`.
 
-pub use crate::aggregates::Accumulator;
+pub use crate::aggregates::{Accumulator, Retract};
 pub use crate::connectors::own::{Connector, Secret, SinkConnector, SourceConnector};
 pub use crate::error::{JobError, JobResult};
 pub use crate::formats::Format;
@@ -10,4 +10,4 @@ pub use crate::record::Record;
 pub use crate::state::kinds::{AggregatingState, ListState, MapState, Reduce, ReducingState, ValueState};
 pub use crate::state::{Shared, State};
 pub use crate::value::{Bytes, Date, Decimal, Duration, EvalError, Json, Map, Str, Time, Timestamp, Uuid};
-pub use millstream_macros::{Connector, Record, Shared, State, function, operator};
+pub use millstream_macros::{Connector, Record, Shared, State, aggregate, function, operator};

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use millstream_runtime::graph::errors::error_stream;
-use millstream_runtime::graph::{Expr, ExprKind, Function, JobGraph, Literal, Operation, Port, RustType, Schema, Ty};
+use millstream_runtime::graph::{
+    Expr, ExprKind, Function, JobGraph, Literal, Operation, Port, RustAggregate, RustType, Schema, Ty,
+};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -104,6 +106,13 @@ impl<'a> Context<'a> {
         let modules = self.job.rust.iter().enumerate();
         let mut own = modules.flat_map(|(number, module)| module.connectors.iter().map(move |of| (number, of)));
         own.find(|(_, of)| of.spec.name == name).map(|(number, of)| self.rust.path(number, &of.path))
+    }
+
+    /// The accumulator of an aggregate of the user's own.
+    pub(super) fn own_aggregate(&self, name: &str) -> Option<(TokenStream, &'a RustAggregate)> {
+        let modules = self.job.rust.iter().enumerate();
+        let mut own = modules.flat_map(|(number, module)| module.aggregates.iter().map(move |of| (number, of)));
+        own.find(|(_, of)| of.name == name).map(|(number, of)| (self.rust.path(number, &of.path), of))
     }
 
     /// The called function of this number.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use millstream_runtime::aggregates::{self, AggregateSpec};
 use millstream_runtime::connectors::{self as catalog, ConnectorSpec};
 use millstream_runtime::graph::{Origin, Schema, Ty};
 
@@ -27,6 +28,8 @@ pub struct Context<'a> {
     pub event_times: HashMap<&'a str, &'a str>,
     /// Operators of Rust files by name.
     pub rust_operators: std::collections::BTreeMap<&'a str, super::rust::Operator<'a>>,
+    /// Aggregates of Rust files by name.
+    pub aggregates: std::collections::BTreeMap<&'a str, super::rust::OwnAggregate>,
     /// Connectors of Rust files by name, and where they are named.
     pub connectors: std::collections::BTreeMap<&'a str, (&'static ConnectorSpec, Span)>,
     /// The Rust files.
@@ -65,6 +68,11 @@ impl Context<'_> {
         let known = (span.file.0 as usize) < self.sources.files().count();
         let text = if known { self.sources.text(span).to_owned() } else { String::new() };
         self.report(super::errors::near_word(diagnostic, &text));
+    }
+
+    /// The aggregate function of this name: a built-in one, or the user's own.
+    pub fn aggregate(&self, name: &str) -> Option<&'static AggregateSpec> {
+        aggregates::find(name).or_else(|| self.aggregates.get(name).map(|own| own.spec))
     }
 
     /// The connector of this name: the user's own, or a built-in one.

@@ -33,6 +33,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFil
         rust_types: HashMap::new(),
         event_times: HashMap::new(),
         rust_operators: Default::default(),
+        aggregates: Default::default(),
         connectors: Default::default(),
         rust,
         used_params: HashSet::new(),

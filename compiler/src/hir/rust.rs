@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use millstream_runtime::aggregates;
+use millstream_runtime::aggregates as library_aggregates;
 use millstream_runtime::functions as library;
 use millstream_runtime::graph::signature::scalar;
 use millstream_runtime::graph::{
@@ -18,9 +18,11 @@ use super::types::written::BUILT_IN;
 use crate::rust::{self, RustFile, RustFn, RustTypeItem, TypeKind, TypeMember, Written, WrittenKind};
 use crate::syntax::ast::Name;
 
+mod aggregates;
 mod connectors;
 mod known;
 mod operators;
+pub use aggregates::OwnAggregate;
 pub use known::{Known, built_in};
 pub use operators::Operator;
 
@@ -30,7 +32,7 @@ pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule
     let mut modules = Vec::with_capacity(files.len());
     for (number, file) in files.iter().enumerate() {
         let path = cx.sources.file(file.id).path.clone();
-        let mut module = RustModule { path, types: Vec::new(), connectors: Vec::new() };
+        let mut module = RustModule { path, types: Vec::new(), connectors: Vec::new(), aggregates: Vec::new() };
         for (index, item) in file.types.iter().enumerate() {
             let ty = types.resolve(cx, number, index);
             declare(cx, item, &ty);
@@ -46,6 +48,9 @@ pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule
         for function in &file.functions {
             functions.extend(types.function(cx, number, function));
         }
+    }
+    for (number, file) in files.iter().enumerate() {
+        modules[number].aggregates = file.aggregates.iter().filter_map(|item| types.aggregate(cx, number, item)).collect();
     }
     for (number, file) in files.iter().enumerate() {
         for operator in &file.operators {
@@ -369,7 +374,10 @@ impl<'a> Types<'a> {
 fn clash(name: &Name) -> Option<(&'static str, &'static str)> {
     const HELP: &str = "give it another name here: `#[function(name = \"my_name\")]`";
     let text = name.text.as_str();
-    if matches!(text, "cast" | "try_cast") || aggregates::find(text).is_some() || aggregates::find_analytic(text).is_some() {
+    if matches!(text, "cast" | "try_cast")
+        || library_aggregates::find(text).is_some()
+        || library_aggregates::find_analytic(text).is_some()
+    {
         return Some(("a part of the language", HELP));
     }
     library::find(text).map(|_| ("a function of the standard library", HELP))

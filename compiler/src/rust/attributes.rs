@@ -49,7 +49,7 @@ pub(super) fn derives(attrs: &[syn::Attribute]) -> Vec<String> {
 }
 
 /// `#[function]`, `#[function(name = "lower_ascii")]`. Err: reported.
-pub(super) fn function(reader: &mut Reader<'_>, attribute: &syn::Attribute) -> Result<Option<Name>, ()> {
+pub(super) fn function(reader: &mut Reader<'_>, attribute: &syn::Attribute, what: &str) -> Result<Option<Name>, ()> {
     if matches!(attribute.meta, syn::Meta::Path(_)) {
         return Ok(None);
     }
@@ -73,7 +73,7 @@ pub(super) fn function(reader: &mut Reader<'_>, attribute: &syn::Attribute) -> R
     }
     match wrong {
         Some(span) => {
-            let diagnostic = errors::function_attribute(span);
+            let diagnostic = errors::function_attribute(span, what);
             reader.report(diagnostic);
             Err(())
         }

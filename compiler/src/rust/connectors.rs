@@ -217,7 +217,7 @@ fn words(list: &str) -> Vec<String> {
 }
 
 /// `HttpPoll` is `http_poll` in the language.
-fn snake(name: &str) -> String {
+pub(super) fn snake(name: &str) -> String {
     let mut snake = String::new();
     for (index, c) in name.char_indices() {
         if c.is_uppercase() && index > 0 {

@@ -1,7 +1,9 @@
 //! E08xx: what can be wrong in a Rust file that a pipeline uses. Places are in the Rust file.
 
+mod aggregates;
 mod connectors;
 
+pub use aggregates::*;
 pub use connectors::*;
 
 use super::Written;
@@ -88,9 +90,9 @@ pub fn name_taken(name: &Name, what: &str, by: &str, help: &str) -> Diagnostic {
 }
 
 /// `#[function(..)]`
-pub(super) fn function_attribute(span: Span) -> Diagnostic {
-    Diagnostic::error("E0806", "`#[function]` knows only `name`", span, "not known here")
-        .with_help("write `#[function]` or `#[function(name = \"other_name\")]`")
+pub(super) fn function_attribute(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error("E0806", format!("`#[{what}]` knows only `name`"), span, "not known here")
+        .with_help(format!("write `#[{what}]` or `#[{what}(name = \"other_name\")]`"))
 }
 
 /// `#[flow(..)]`

@@ -16,7 +16,7 @@ pub(super) fn read(reader: &mut Reader<'_>, function: &syn::ItemFn, path: &[Stri
         return;
     };
     let rust_name = name.text.clone();
-    let called = match attributes::function(reader, annotation) {
+    let called = match attributes::function(reader, annotation, "function") {
         Ok(renamed) => renamed.unwrap_or(name),
         Err(()) => return reader.file.broken.push(rust_name),
     };

@@ -4,6 +4,7 @@
 //! are written, and diagnostics with places in that file. Types get their meaning later, in `hir`. Invariant: reading
 //! never fails and never panics, whatever the text.
 
+mod aggregates;
 mod attributes;
 mod connectors;
 mod errors;
@@ -14,11 +15,13 @@ mod read;
 mod types;
 mod written;
 
+pub use aggregates::RustAggregateItem;
 pub use connectors::{ConnectorDefault, RustConnectorItem, RustOption};
 pub use errors::{
-    bad_option, connector_default, connector_name_taken, connector_option_type, connector_without_sides,
-    event_time_is_no_timestamp, input_lacks, name_taken, no_result, no_side, no_such_option, not_an_operator, not_annotated,
-    nothing_annotated, operator_struct, option_missing, over_table, type_not_annotated, unit_without_timestamp, unsupported,
+    aggregate_over_table, aggregate_wrong, bad_option, connector_default, connector_name_taken, connector_option_type,
+    connector_without_sides, event_time_is_no_timestamp, input_lacks, name_taken, no_result, no_side, no_such_option,
+    not_an_operator, not_annotated, nothing_annotated, operator_struct, option_missing, over_table, type_not_annotated,
+    unit_without_timestamp, unsupported,
 };
 pub use read::read;
 pub use types::{TypeKind, TypeMember};
@@ -43,6 +46,10 @@ pub struct RustFile {
     pub source_connectors: Vec<String>,
     /// Structs with `impl SinkConnector for ..`.
     pub sink_connectors: Vec<String>,
+    /// `#[aggregate] impl Accumulator for MostFrequent { .. }`
+    pub aggregates: Vec<RustAggregateItem>,
+    /// Structs with `impl Retract for ..`.
+    pub retracts: Vec<String>,
     /// Structs that are no records: an operator is one of them.
     pub structs: Vec<RustStruct>,
     /// Types with an `impl Default`.

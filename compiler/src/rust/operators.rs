@@ -53,6 +53,12 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
         reader.file.defaults.push(name);
         return;
     }
+    if last.ident == "Accumulator" {
+        return super::aggregates::read_impl(reader, item, of, name);
+    }
+    if last.ident == "Retract" {
+        return reader.file.retracts.push(name);
+    }
     if last.ident == "SourceConnector" {
         return reader.file.source_connectors.push(name);
     }

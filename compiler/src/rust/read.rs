@@ -39,6 +39,8 @@ fn empty(id: FileId) -> RustFile {
         types: Vec::new(),
         operators: Vec::new(),
         connectors: Vec::new(),
+        aggregates: Vec::new(),
+        retracts: Vec::new(),
         source_connectors: Vec::new(),
         sink_connectors: Vec::new(),
         structs: Vec::new(),

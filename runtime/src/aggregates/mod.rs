@@ -19,6 +19,8 @@ mod extremes;
 mod first_last;
 #[cfg(feature = "engine")]
 mod over_tables;
+#[cfg(feature = "engine")]
+mod own;
 mod percentile;
 mod sum;
 mod variance;
@@ -39,6 +41,7 @@ pub use self::{
         CountDistinctOverTable, FirstOverTable, LastOverTable, ListOverTable, MaxByOverTable, MaxOverTable, MinByOverTable,
         MinOverTable,
     },
+    own::OwnAggregate,
     percentile::Percentile,
     sum::{Sum, Summable},
     variance::{StdDev, ToFloat, Variance},
@@ -92,6 +95,28 @@ pub fn find_analytic(name: &str) -> Option<&'static AggregateSpec> {
 /// The aggregate function of this name.
 pub fn find(name: &str) -> Option<&'static AggregateSpec> {
     AGGREGATES.iter().copied().find(|aggregate| aggregate.name == name)
+}
+
+/// The descriptor of an aggregate in a Rust file, kept for as long as the process runs; equal ones are one.
+pub fn keep(name: &str, signature: &str, doc: &str) -> &'static AggregateSpec {
+    use std::sync::{Mutex, PoisonError};
+    static KNOWN: Mutex<Vec<&'static AggregateSpec>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = known.iter().find(|kept| (kept.name, kept.signature, kept.doc) == (name, signature, doc)) {
+        return kept;
+    }
+    let text = |text: &str| -> &'static str { text.to_owned().leak() };
+    let spec = AggregateSpec {
+        name: text(name),
+        signature: text(signature),
+        never_null: false,
+        accumulator: "OwnAggregate",
+        over_table: "OwnAggregate",
+        doc: text(doc),
+    };
+    let kept: &'static AggregateSpec = Box::leak(Box::new(spec));
+    known.push(kept);
+    kept
 }
 
 #[cfg(test)]

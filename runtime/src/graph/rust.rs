@@ -15,6 +15,19 @@ pub struct RustModule {
     /// What it makes known to the language.
     pub types: Vec<RustType>,
     pub connectors: Vec<RustConnector>,
+    pub aggregates: Vec<RustAggregate>,
+}
+
+/// An aggregate of the user's own: a struct that is an accumulator.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RustAggregate {
+    /// As the language calls it.
+    pub name: String,
+    pub signature: String,
+    pub doc: String,
+    /// Modules within the file, then the name of its struct.
+    pub path: Vec<String>,
+    pub result: Ty,
 }
 
 /// A connector of the user's own: a struct whose fields are its options.

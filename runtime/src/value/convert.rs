@@ -86,6 +86,26 @@ impl<K: Convert<L>, V: Convert<W>, L: Ord, W> Convert<Map<L, W>> for Map<K, V> {
     }
 }
 
+macro_rules! tuples {
+    ($(($($from:ident $to:ident $value:ident),*))*) => {$(
+        impl<$($from: Convert<$to>, $to),*> Convert<($($to),*)> for ($($from),*) {
+            #[inline]
+            fn convert(self) -> ($($to),*) {
+                let ($($value),*) = self;
+                ($($value.convert()),*)
+            }
+        }
+    )*};
+}
+
+// The arguments of aggregates.
+tuples!((A P a, B Q b) (A P a, B Q b, C R c) (A P a, B Q b, C R c, D S d));
+
+impl Convert<()> for () {
+    #[inline]
+    fn convert(self) {}
+}
+
 /// A value that something else still needs.
 impl<T: Clone + Convert<U>, U> Convert<U> for &T {
     #[inline]

@@ -115,7 +115,16 @@ fn of_pipeline(session: &Session) -> Vec<Entry> {
             examples: &[],
         }
     });
-    functions.collect()
+    let aggregates = session.program().rust.iter().flat_map(|module| {
+        module.aggregates.iter().map(|aggregate| Entry {
+            name: aggregate.name.clone().into(),
+            category: module.path.clone().into(),
+            signature: aggregate.signature.clone().into(),
+            doc: aggregate.doc.clone().into(),
+            examples: &[],
+        })
+    });
+    functions.chain(aggregates).collect()
 }
 
 /// Signatures and first sentences, under the names of their categories.

@@ -83,7 +83,17 @@ impl<'a> Stage<'a> {
                 types.owned(arg.ty.required())
             })
             .collect();
-        let plain = if counts_rows || arguments.is_empty() {
+        let own = self.cx.own_aggregate(call.function).map(|(own, of)| {
+            let mut crossing = self.cx.rust_values.borrow_mut();
+            crossing.extend(call.args.iter().map(|arg| arg.ty.required().clone()));
+            crossing.push(of.result.clone());
+            let result = types.owned(&of.result);
+            let input = if let [one] = &arguments[..] { quote!(#one) } else { quote!((#(#arguments),*)) };
+            quote!(aggregates::OwnAggregate<#own, #input, #result>)
+        });
+        let plain = if let Some(own) = own {
+            own
+        } else if counts_rows || arguments.is_empty() {
             quote!(aggregates::#name)
         } else {
             quote!(aggregates::#name<#(#arguments),*>)

@@ -47,7 +47,7 @@ impl<'a> Typer<'_, 'a> {
     pub fn analytic_call(&mut self, over: &'a OverExpr, input: &Flow) -> Option<AnalyticCall> {
         let call = &over.call;
         let name = call.function.text.as_str();
-        if let Some(spec) = millstream_runtime::aggregates::find(name) {
+        if let Some(spec) = self.cx.aggregate(name) {
             let call = self.aggregate_call(over.call_span, call, spec, input, true)?;
             return Some(AnalyticCall { call, back: 0 });
         }
@@ -95,7 +95,16 @@ impl<'a> Typer<'_, 'a> {
             }
         }
         let broken = args.iter().chain(&filter).any(|arg| arg.ty == Ty::Error);
-        let signature = rows.signature(spec.signature)?;
+        let own = rows.cx.aggregates.get(spec.name).filter(|own| std::ptr::eq(own.spec, spec));
+        let (own_signature, retracts) = (own.map(|own| own.signature.clone()), own.is_none_or(|own| own.retracts));
+        if input.is_table() && !retracts {
+            rows.cx.report(crate::rust::aggregate_over_table(&call.function));
+            return None;
+        }
+        let signature = match own_signature {
+            Some(signature) => signature,
+            None => rows.signature(spec.signature)?,
+        };
         let bound = rows.bind(&signature, spec.signature, args, &spans, call.function.span)?;
         if broken {
             return None;

@@ -30,7 +30,7 @@ impl<'a> Typer<'_, 'a> {
         if !own && let Some(mode) = cast_mode(name) {
             return self.written_cast(mode, call, expr.span);
         }
-        let aggregate = millstream_runtime::aggregates::find(name).filter(|_| !own);
+        let aggregate = self.cx.aggregate(name).filter(|_| !own);
         let function = functions::find(name).filter(|_| !own);
         if let Some(spec) = aggregate {
             if matches!(self.scope, Scope::Output(_)) {
@@ -83,6 +83,7 @@ impl<'a> Typer<'_, 'a> {
         let mut candidates: Vec<&str> =
             own.chain(self.cx.rust_functions.keys().copied()).chain(functions::FUNCTIONS.iter().map(|spec| spec.name)).collect();
         candidates.extend(millstream_runtime::aggregates::AGGREGATES.iter().map(|spec| spec.name));
+        candidates.extend(self.cx.aggregates.keys().copied());
         let diagnostic = match name.text.as_str() {
             "tumbling" | "sliding" | "session" | "cumulative" | "calendar" => names::not_a_value(
                 &name.text,
