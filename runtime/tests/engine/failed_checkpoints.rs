@@ -110,7 +110,7 @@ fn what_cannot_be_stored_is_tolerated_as_often_as_it_says() {
     let setup = Setup::new(40_000, 2);
     in_the_way(&setup, 2..=4);
     in_the_way(&setup, 6..=8);
-    let options = options(&setup).param("rate", "20000").parallelism(2);
+    let options = options(&setup).param("rate", "8000").parallelism(2);
     let block = CheckpointConfig { tolerate: 3, ..block() };
     let (end, completed, failed) = finish(JobHandle::start(counts(block), options).unwrap());
     assert_eq!(end, Ok(JobEnd::Finished));
@@ -123,7 +123,7 @@ fn what_cannot_be_stored_is_tolerated_as_often_as_it_says() {
 fn what_cannot_be_stored_ends_the_job_where_nothing_is_tolerated() {
     let setup = Setup::new(40_000, 2);
     in_the_way(&setup, 2..=4);
-    let options = options(&setup).param("rate", "20000").parallelism(2);
+    let options = options(&setup).param("rate", "8000").parallelism(2);
     let (end, completed, failed) = finish(JobHandle::start(counts(block()), options.clone()).unwrap());
     let message = end.unwrap_err();
     assert!(message.starts_with("checkpoint 2 failed (none is tolerated): cannot write `"), "{message}");

@@ -37,7 +37,7 @@ fn subset(found: &[String], all: &[String]) -> bool {
 fn killed_and_resumed_from_a_named_checkpoint() {
     let setup = Setup::new(40_000, 4);
     let all = expected(0..setup.bids);
-    let handle = JobHandle::start(job(), options(&setup, 40_000).parallelism(2)).unwrap();
+    let handle = JobHandle::start(job(), options(&setup, 5_000).parallelism(2)).unwrap();
     assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
     let named = checkpoint_with_output(&handle, &setup.out());
     assert!(named.join("manifest.json").is_file());
@@ -76,14 +76,14 @@ fn a_checkpoint_that_is_not_there_is_refused() {
 fn stopping_keeps_windows_open_and_draining_emits_them() {
     let setup = Setup::new(60_000, 1);
     let all = expected(0..setup.bids);
-    let handle = JobHandle::start(job(), options(&setup, 20_000).parallelism(1)).unwrap();
+    let handle = JobHandle::start(job(), options(&setup, 8_000).parallelism(1)).unwrap();
     checkpoint_with_output(&handle, &setup.out());
     let Ok(JobEnd::Stopped(Some(directory))) = handle.stop_with_checkpoint() else { panic!("it did not stop") };
     assert_eq!(directory, setup.path("checkpoints"));
     let stopped = output(&setup.out());
     assert!(!stopped.is_empty() && stopped.len() < all.len() && subset(&stopped, &all));
 
-    let handle = JobHandle::start(job(), options(&setup, 20_000).parallelism(2)).unwrap();
+    let handle = JobHandle::start(job(), options(&setup, 8_000).parallelism(2)).unwrap();
     handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running);
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(handle.drain().unwrap(), JobEnd::Finished);

@@ -37,7 +37,7 @@ fn whole(folder: &Path) -> bool {
 fn a_savepoint_stays_and_can_be_moved_and_resumed_from() {
     let setup = Setup::new(40_000, 4);
     let (savepoints, checkpoints) = (setup.folder.path().join("savepoints"), setup.folder.path().join("checkpoints"));
-    let handle = start(options(&setup, 40_000).checkpoints(&checkpoints).parallelism(2));
+    let handle = start(options(&setup, 5_000).checkpoints(&checkpoints).parallelism(2));
     let first = handle.savepoint(&savepoints).unwrap().savepoint.unwrap();
     let beside = handle.savepoint(&checkpoints).unwrap().savepoint.unwrap();
     for _ in 0..3 {
@@ -63,13 +63,13 @@ fn a_claimed_checkpoint_goes_when_there_is_a_newer_one() {
     let setup = Setup::new(40_000, 4);
     let savepoints = setup.folder.path().join("savepoints");
     // Without checkpoints of its own a job can be stopped with a savepoint.
-    let handle = JobHandle::start(job(), options(&setup, 40_000).checkpoints(setup.path("first")).parallelism(1)).unwrap();
+    let handle = JobHandle::start(job(), options(&setup, 5_000).checkpoints(setup.path("first")).parallelism(1)).unwrap();
     let info = handle.stop_with_savepoint(&savepoints).unwrap();
     assert_eq!(handle.wait().unwrap(), JobEnd::Stopped(Some(setup.path("first"))));
     let savepoint = info.savepoint.unwrap();
     std::fs::write(savepoint.join("notes.txt"), "somebody's").unwrap();
 
-    let handle = start(options(&setup, 40_000).checkpoints(setup.path("second")).resume_from(&savepoint).claim());
+    let handle = start(options(&setup, 5_000).checkpoints(setup.path("second")).resume_from(&savepoint).claim());
     assert!(whole(&savepoint), "nothing newer is complete");
     handle.checkpoint().unwrap();
     assert_eq!(names(&savepoint), ["notes.txt"]);
@@ -83,7 +83,7 @@ fn a_savepoint_that_cannot_be_written_stops_nothing() {
     let setup = Setup::new(40_000, 4);
     let blocked: PathBuf = setup.folder.path().join("file");
     std::fs::write(&blocked, "").unwrap();
-    let handle = start(options(&setup, 40_000).checkpoints(setup.path("checkpoints")).parallelism(2));
+    let handle = start(options(&setup, 10_000).checkpoints(setup.path("checkpoints")).parallelism(2));
     let error = handle.savepoint(&blocked).unwrap_err();
     assert!(error.message().starts_with("cannot write a savepoint to `"), "{error}");
     let error = handle.stop_with_savepoint(&blocked).unwrap_err();

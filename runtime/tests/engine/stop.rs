@@ -20,7 +20,7 @@ fn stopped_and_gone_on_with_at_other_parallelisms() {
     let all = expected(0..setup.bids);
     for parallelism in ["3", "1", "4", "2"] {
         let more =
-            ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "1h", "--parallelism", parallelism, "--rate", "20000"];
+            ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "1h", "--parallelism", parallelism, "--rate", "10000"];
         let mut child = start(&setup.args(&more));
         // Rows are being written: the job is running.
         wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
@@ -46,7 +46,7 @@ fn stopped_and_gone_on_with_at_other_parallelisms() {
 fn a_damaged_checkpoint_stops_the_start_until_fresh_is_asked_for() {
     let setup = Setup::new(60_000, 1);
     let checkpoints = setup.path("checkpoints");
-    let more = ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "1h", "--rate", "20000"];
+    let more = ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "1h", "--rate", "10000"];
     let mut child = start(&setup.args(&more));
     wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
     signal(&child, "-TERM");
@@ -73,7 +73,7 @@ fn staged(setup: &Setup) -> bool {
 fn a_second_process_on_the_same_checkpoints_is_refused() {
     let setup = Setup::new(20_000, 2);
     let checkpoints = setup.path("checkpoints");
-    let more = ["--checkpoint-dir", &checkpoints, "--rate", "20000"];
+    let more = ["--checkpoint-dir", &checkpoints, "--rate", "10000"];
     let mut first = start(&setup.args(&more));
     wait_for("the staging folder", || staged(&setup) || first.try_wait().unwrap().is_some());
     assert_eq!(setup.run(&more), 1);
@@ -85,7 +85,7 @@ fn a_second_process_on_the_same_checkpoints_is_refused() {
 #[test]
 fn stopped_without_checkpoints() {
     let setup = Setup::new(60_000, 1);
-    let mut child = start(&setup.args(&["--rate", "20000"]));
+    let mut child = start(&setup.args(&["--rate", "10000"]));
     wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
     signal(&child, "-TERM");
     assert!(child.wait().unwrap().success());
