@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use millstream::{CheckpointConfig, JobEnd, JobResult, RunOptions};
@@ -46,6 +46,9 @@ enum Process {
 /// # Errors
 /// What is wrong, and the end of the trace.
 pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
+    // A process knows which leases it holds itself, by their directory: two simulations at once would take each other for themselves.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let world = SimWorld::new(seed, plan);
     enter(Some(world.clone()));
     let result = processes(&world, kind);

@@ -75,6 +75,26 @@ impl<K, V> Entries<K, V> {
         }
     }
 
+    /// Takes an entry whose key is not there.
+    pub fn push(&mut self, entry: Entry<K, V>) {
+        let list = &self.list;
+        self.numbers.insert_unique(spread(entry.hash), list.len() as u32, |number| spread(list[*number as usize].hash));
+        self.list.push(entry);
+    }
+
+    /// Splits off the entries with such hashes. The order stays.
+    pub fn split_off(&mut self, which: impl Fn(u64) -> bool) -> Self {
+        let len = self.list.len();
+        let mut parts =
+            [(); 2].map(|()| Entries { numbers: HashTable::with_capacity(len / 2), list: Vec::with_capacity(len / 2) });
+        for entry in std::mem::take(self).list {
+            parts[usize::from(which(entry.hash))].push(entry);
+        }
+        let [kept, moved] = parts;
+        *self = kept;
+        moved
+    }
+
     /// Takes away one entry; the last takes its place.
     fn remove(&mut self, number: usize) {
         let entry = self.list.swap_remove(number);

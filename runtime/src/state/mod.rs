@@ -8,6 +8,7 @@ mod key_group;
 mod keyed;
 pub mod kinds;
 mod shared;
+mod table;
 mod tables;
 
 pub use codec::{State, StateError, StateReader, decode_from_slice, encode_to_vec, schema_of, write_varint};

@@ -1,6 +1,6 @@
-//! Keyed state: one hash table per key group, copied on the first write after a snapshot.
+//! Keyed state: one table per key group, in shards that are copied on the first write after a snapshot.
 //!
-//! A snapshot moves each table behind a reference count, which costs the pipeline nothing. The next write to a table takes it
+//! A snapshot moves each shard behind a reference count, which costs the pipeline nothing. The next write to a shard takes it
 //! back: for free if it has been encoded by then, by a copy if not.
 //!
 //! Everything that may have to read the disk (with `state: disk`) can fail; in memory nothing does.
@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use super::entries::{Entries, Place};
+use super::table::Table;
 use super::{KeyHasher, Slot, State, StateError, StateReader};
 use crate::error::{JobError, JobResult};
 use crate::record::Key;
@@ -16,42 +17,6 @@ use crate::record::Key;
 #[derive(Clone, Debug)]
 pub struct KeyedTables<K, V> {
     tables: Vec<Table<K, V>>,
-}
-
-/// One key group. Where `shared` is there, `owned` is empty.
-#[derive(Clone, Debug)]
-struct Table<K, V> {
-    owned: Entries<K, V>,
-    shared: Option<Arc<Entries<K, V>>>,
-}
-
-impl<K, V> Default for Table<K, V> {
-    fn default() -> Self {
-        Table { owned: Entries::default(), shared: None }
-    }
-}
-
-impl<K, V> Table<K, V> {
-    fn read(&self) -> &Entries<K, V> {
-        self.shared.as_deref().unwrap_or(&self.owned)
-    }
-}
-
-impl<K: Clone, V: Clone> Table<K, V> {
-    #[inline]
-    fn write(&mut self) -> &mut Entries<K, V> {
-        if self.shared.is_some() {
-            self.take_back();
-        }
-        &mut self.owned
-    }
-
-    #[cold]
-    fn take_back(&mut self) {
-        if let Some(shared) = self.shared.take() {
-            self.owned = Arc::try_unwrap(shared).unwrap_or_else(|shared| (*shared).clone());
-        }
-    }
 }
 
 impl<K: Key, V: Clone + State> KeyedTables<K, V> {
@@ -68,28 +33,27 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
     /// The place of a key, to be looked at and changed with one look-up. The slot comes from the subtask's [`KeyHasher`].
     #[inline]
     pub fn place(&mut self, slot: Slot, key: &K) -> JobResult<Place<'_, K, V>> {
-        Ok(self.tables[slot.table as usize].write().place(slot, key))
+        Ok(self.tables[slot.table as usize].write(slot.hash).place(slot, key))
     }
 
     /// The value of a key.
     pub fn get(&mut self, slot: Slot, key: &K) -> JobResult<Option<&V>> {
-        Ok(self.tables[slot.table as usize].read().get(slot, key))
+        Ok(self.tables[slot.table as usize].read(slot.hash).get(slot, key))
     }
 
     /// Whether there is no key at all.
     pub fn is_empty(&self) -> bool {
-        self.tables.iter().all(|table| table.read().list.is_empty())
+        self.tables.iter().all(Table::is_empty)
     }
 
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.tables.iter().map(|table| table.read().list.len()).sum()
+        self.tables.iter().map(Table::len).sum()
     }
 
     /// Looks at all entries of one table.
     pub fn each<E: From<JobError>>(&mut self, table: u32, mut each: impl FnMut(Slot, &K, &V) -> Result<(), E>) -> Result<(), E> {
-        let mut list = self.tables[table as usize].read().list.iter();
-        list.try_for_each(|entry| each(entry.slot(table), &entry.key, &entry.value))
+        self.tables[table as usize].iter().try_for_each(|entry| each(entry.slot(table), &entry.key, &entry.value))
     }
 
     /// Changes the entries of one table whose values are like this.
@@ -97,34 +61,21 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         &mut self,
         table: u32,
         which: impl Fn(&V) -> bool,
-        mut change: impl FnMut(&K, &mut V) -> Result<(), E>,
+        change: impl FnMut(&K, &mut V) -> Result<(), E>,
     ) -> Result<(), E> {
-        let table = &mut self.tables[table as usize];
-        // Nothing to change: a table that is shared with a snapshot stays shared.
-        if !table.read().list.iter().any(|entry| which(&entry.value)) {
-            return Ok(());
-        }
-        let mut list = table.write().list.iter_mut().filter(|entry| which(&entry.value));
-        list.try_for_each(|entry| change(&entry.key, &mut entry.value))
+        self.tables[table as usize].change(which, change)
     }
 
     /// Looks at all entries of one table, lets `change` change those that are like this, and takes away those of which it says
     /// that they may go. Gives back the memory of a table that has become small.
     pub fn sweep(&mut self, table: u32, which: impl Fn(&V) -> bool, change: impl FnMut(&K, &mut V) -> bool) -> JobResult<()> {
-        let table = &mut self.tables[table as usize];
-        // Nothing to change: a table that is shared with a snapshot stays shared.
-        if table.read().list.iter().any(|entry| which(&entry.value)) {
-            let entries = table.write();
-            entries.sweep(which, change);
-            entries.shrink();
-        }
+        self.tables[table as usize].sweep(which, change);
         Ok(())
     }
 
     /// Takes all entries of one table.
     pub fn drain<E: From<JobError>>(&mut self, table: u32, mut each: impl FnMut(K, V) -> Result<(), E>) -> Result<(), E> {
-        let entries = std::mem::take(self.tables[table as usize].write());
-        entries.list.into_iter().try_for_each(|entry| each(entry.key, entry.value))
+        self.tables[table as usize].drain().try_for_each(|entry| each(entry.key, entry.value))
     }
 
     /// How many tables there are.
@@ -134,24 +85,20 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
 
     /// Shares one table with a snapshot. None: it is empty.
     pub fn share(&mut self, table: u32) -> JobResult<Option<SharedTable<K, V>>> {
-        let table = &mut self.tables[table as usize];
-        if table.read().list.is_empty() {
-            return Ok(None);
-        }
-        let owned = &mut table.owned;
-        let shared = table.shared.get_or_insert_with(|| Arc::new(std::mem::take(owned)));
-        Ok(Some(SharedTable(shared.clone())))
+        let shards = self.tables[table as usize].share();
+        Ok(Some(SharedTable(shards)).filter(|shared| !shared.0.is_empty()))
     }
 }
 
 /// A table as it was when a snapshot took it.
-pub struct SharedTable<K, V>(Arc<Entries<K, V>>);
+pub struct SharedTable<K, V>(Vec<Arc<Entries<K, V>>>);
 
 impl<K: State, V: State> SharedTable<K, V> {
     /// Appends the number of entries, then each key and value.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        (self.0.list.len() as u64).encode(out);
-        for entry in &self.0.list {
+        let count: usize = self.0.iter().map(|shard| shard.list.len()).sum();
+        (count as u64).encode(out);
+        for entry in self.0.iter().flat_map(|shard| &shard.list) {
             entry.key.encode(out);
             entry.value.encode(out);
         }
@@ -215,10 +162,10 @@ mod tests {
         })
         .unwrap();
         assert_eq!(entries, [(10, 1)], "as it was");
-        assert_eq!((Arc::strong_count(&old.0), Arc::strong_count(&kept.0)), (1, 2), "the other one is still shared");
-        let place = kept.0.list.as_ptr();
+        assert_eq!((Arc::strong_count(&old.0[0]), Arc::strong_count(&kept.0[0])), (1, 2), "the other one is still shared");
+        let place = kept.0[0].list.as_ptr();
         drop(kept);
         count(&mut tables, second, 20);
-        assert_eq!(tables.tables[1].owned.list.as_ptr(), place, "it was encoded: no copy");
+        assert_eq!(tables.tables[1].read(second.hash).list.as_ptr(), place, "it was encoded: no copy");
     }
 }
