@@ -1,5 +1,6 @@
-//! SIGKILL at random moments of a source with many short stages: in each stage and between them. What is committed in the end
-//! equals what the files say, computed here.
+//! SIGKILL at random moments of a source with many short stages: in each stage and between them, at another parallelism after each, in
+//! turn with barriers that wait behind the rows and with barriers that overtake them. What is committed in the end equals what the
+//! files say, computed here.
 //!
 //! `MILLSTREAM_CYCLES` says how often (20 without it; `cargo xtask soak hybrid` runs 200), `MILLSTREAM_SEED` which moments.
 
@@ -19,7 +20,8 @@ const NEW: i64 = 1200;
 const OVERLAP: i64 = NEW / 4;
 
 struct Soak {
-    binary: PathBuf,
+    /// Without barriers that overtake rows, and with them.
+    binaries: [PathBuf; 2],
     folder: PathBuf,
 }
 
@@ -42,8 +44,8 @@ impl Soak {
         }
     }
 
-    fn start(&self, parallelism: u64) -> Child {
-        Command::new(&self.binary)
+    fn start(&self, run: usize, parallelism: u64) -> Child {
+        Command::new(&self.binaries[run % 2])
             .args(["--parallelism", &parallelism.to_string(), "--checkpoint-interval", "20ms", "--checkpoint-dir"])
             .arg(self.folder.join("checkpoints"))
             .arg("--data")
@@ -55,6 +57,15 @@ impl Soak {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the pipeline starts")
+    }
+
+    /// Whether a checkpoint has rows that were on their way.
+    fn holds_rows(&self) -> bool {
+        let paths = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let states = paths(&self.folder.join("checkpoints")).filter(|path| path.is_dir()).flat_map(|path| paths(&path));
+        let in_flight =
+            |path: PathBuf| std::fs::read(path).is_ok_and(|state| state.windows(11).any(|bytes| bytes == b"#in_flight/"));
+        states.into_iter().any(in_flight)
     }
 
     fn rows(&self) -> Rows {
@@ -124,24 +135,27 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
     let cycles = std::env::var("MILLSTREAM_CYCLES").ok().and_then(|text| text.parse().ok()).unwrap_or(20_usize);
     let seed = std::env::var("MILLSTREAM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0x5EED_u64);
     let folder = support::fresh_folder("hybrid-kill");
-    let flow = folder.join("soak.flow");
-    std::fs::write(&flow, FLOW).expect("the pipeline can be written");
-    let soak = Soak { binary: support::build(&flow, &folder), folder: folder.clone() };
+    let binaries = [("soak", "{}"), ("overtaking", OVERTAKING)].map(|(name, settings)| {
+        let flow = folder.join(format!("{name}.flow"));
+        std::fs::write(&flow, FLOW.replace("job soak {}", &format!("job soak {settings}"))).expect("the pipeline can be written");
+        support::build(&flow, &folder)
+    });
+    let soak = Soak { binaries, folder: folder.clone() };
 
     soak.clear();
     let started = Instant::now();
-    let output = soak.start(2).wait_with_output().expect("the pipeline ends");
+    let output = soak.start(0, 2).wait_with_output().expect("the pipeline ends");
     support::assert_success(&output, "the undisturbed run");
     let undisturbed = started.elapsed();
     soak.check("the undisturbed run");
 
     let expected = expected_rows();
     let mut random = Random(seed | 1);
-    let (mut kills, mut runs, mut deleted) = (0, 0, 0);
+    let (mut kills, mut runs, mut deleted, mut overtaken) = (0, 0, 0, 0);
     let mut seen_at_kills = [0; STAGES.len()];
     soak.clear();
     while kills < cycles {
-        let mut child = soak.start(1 + random.below(3));
+        let mut child = soak.start(runs, 1 + random.below(3));
         let moment = Duration::from_micros(random.below(undisturbed.as_micros() as u64 * 5 / 4));
         let begun = Instant::now();
         let status = loop {
@@ -167,6 +181,7 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
             }
         }
         kills += 1;
+        overtaken += usize::from(soak.holds_rows());
         let rows = soak.rows();
         for (row, times) in &rows {
             assert_eq!(*times, 1, "{what}: the row {row} is there {times} times");
@@ -185,13 +200,14 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
             }
         }
     }
-    let output = soak.start(2).wait_with_output().expect("the pipeline ends");
+    let output = soak.start(runs, 2).wait_with_output().expect("the pipeline ends");
     let what = format!("the last run, after {kills} kills, seed {seed}");
     support::assert_success(&output, &what);
     soak.check(&what);
     println!(
         "{kills} kills (seed {seed}) in {} runs of {} rows and {} stages, an undisturbed run takes {} ms: every row once.\n\
-         Committed when killed, by stage: {}. Folders of ended stages deleted between kill and restart: {deleted}.",
+         Committed when killed, by stage: {}. Folders of ended stages deleted between kill and restart: {deleted}. \
+         Kills that left a checkpoint with rows on their way: {overtaken}.",
         runs + 1,
         all_ids().end,
         STAGES.len(),
@@ -199,6 +215,8 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
         STAGES.iter().zip(seen_at_kills).map(|(stage, kills)| format!("{stage} {kills}")).collect::<Vec<_>>().join(", "),
     );
 }
+
+const OVERTAKING: &str = r#"{ checkpoint: every 20ms to "checkpoints" { unaligned: always } }"#;
 
 const FLOW: &str = r#"
 /// Five months, one after the other, each with files that begin before the month does.
