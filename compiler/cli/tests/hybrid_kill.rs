@@ -59,13 +59,21 @@ impl Soak {
             .expect("the pipeline starts")
     }
 
+    /// The files of all checkpoints.
+    fn checkpoints(&self) -> Vec<PathBuf> {
+        let paths = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        paths(&self.folder.join("checkpoints")).filter(|path| path.is_dir()).flat_map(|path| paths(&path)).collect()
+    }
+
     /// Whether a checkpoint has rows that were on their way.
     fn holds_rows(&self) -> bool {
-        let paths = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let states = paths(&self.folder.join("checkpoints")).filter(|path| path.is_dir()).flat_map(|path| paths(&path));
-        let in_flight =
-            |path: PathBuf| std::fs::read(path).is_ok_and(|state| state.windows(11).any(|bytes| bytes == b"#in_flight/"));
-        states.into_iter().any(in_flight)
+        let holds = |state: &[u8]| state.windows(11).any(|bytes| bytes == b"#in_flight/");
+        self.checkpoints().into_iter().any(|path| std::fs::read(path).is_ok_and(|state| holds(&state)))
+    }
+
+    /// Whether there is a checkpoint to go on from.
+    fn goes_on(&self) -> bool {
+        self.checkpoints().iter().any(|path| path.ends_with("manifest.json"))
     }
 
     fn rows(&self) -> Rows {
@@ -188,8 +196,15 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
         }
         let stage = stage_seen(&rows);
         seen_at_kills[stage] += 1;
+        if rows.len() == expected.len() && !soak.goes_on() {
+            // Killed in the moment after its end: the next start is a new one, which needs the files of all stages.
+            soak.check(&what);
+            runs += 1;
+            soak.clear();
+            continue;
+        }
         // Files of stages that have ended are not needed any more: not even to start again. With every row committed, the run
-        // may just have ended, and then the next start is a new one.
+        // may just have ended.
         if random.below(2) == 0 && rows.len() < expected.len() {
             for ended in &STAGES[..stage] {
                 let files = soak.data().join(ended);
