@@ -25,6 +25,8 @@ pub struct Job {
     pub checkpoint: Option<CheckpointConfig>,
     /// What happens after a failure.
     pub restart: Restart,
+    /// Where keyed state is.
+    pub state: StateConfig,
     /// What happens to a row whose expressions fail.
     pub on_error: ErrorPolicy,
     /// The job's params, which become flags.
@@ -68,6 +70,21 @@ impl CheckpointConfig {
             unaligned_micros: None,
         }
     }
+}
+
+/// `state: disk { path: "./state", memory: 256MB }`
+#[derive(Clone, Copy, Debug)]
+pub enum StateConfig {
+    /// All of it in memory.
+    Memory,
+    /// In memory what is asked for often, the rest on disk.
+    #[cfg(feature = "disk")]
+    Disk {
+        /// The folder that takes the files; may depend on params.
+        path: fn(&ParamValues) -> Result<String, JobError>,
+        /// The memory that state may take in this process, in bytes.
+        memory: u64,
+    },
 }
 
 /// `restart: fixed(3, 10s)`

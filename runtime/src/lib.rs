@@ -98,7 +98,7 @@ pub use graph::{Backoff, CheckpointMode, ErrorPolicy, FailureRate};
 #[cfg(feature = "engine")]
 pub use handle::{JobEnd, JobHandle};
 #[cfg(feature = "engine")]
-pub use job::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart};
+pub use job::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart, StateConfig};
 #[cfg(feature = "engine")]
 pub use metrics::Metrics;
 #[cfg(feature = "engine")]

@@ -17,6 +17,11 @@ usage: cargo xtask bench state [--events N] [--runs N] [--megabytes N] [--snapsh
 What checkpoints cost: queries with one every second beside the same without any, and with so much keyed state (1000 MB) the
 pause at a barrier, batches while a snapshot is encoded, and the time to restore it.
 
+usage: cargo xtask bench disk [--keys N] [--rows N]
+
+Keyed state on disk (where all fits in memory, and where a tenth does) beside the same in memory: time per row, the pause at a
+barrier, and memory.
+
 usage: cargo xtask soak hybrid [--cycles N] [--seed N]
 
 Kills a pipeline with a hybrid source N times (200) at random moments, in its stages and between them, and starts it again;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use millstream_runtime::functions as library;
 use millstream_runtime::graph::{
     AggregateOperation, Changelog, ConnectorOption, ExecutionGraph, Expr, ExprKind, JobGraph, Literal, Operation, OptionValue,
-    TopOperation, Window,
+    StateSettings, TopOperation, Window,
 };
 use proc_macro2::{Ident, TokenStream};
 
@@ -145,6 +145,10 @@ pub(super) fn features(job: &JobGraph) -> BTreeSet<&'static str> {
     }
     job.functions.iter().for_each(|function| of_functions(&function.body));
     job.settings.checkpoint.iter().for_each(|checkpoint| of_functions(&checkpoint.directory));
+    if let StateSettings::Disk { path, .. } = &job.settings.state {
+        of_functions(path);
+        features.insert("disk");
+    }
     if places(job).any(|place| place.contains("s3://")) {
         features.insert("s3");
     }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use millstream_runtime::graph::{
-    Backoff, Chain, CheckpointMode, CheckpointSettings, Exchange, ExecutionGraph, ExprKind, FailureRate, JobSettings, Operation,
-    RestartSettings,
+    Backoff, Chain, CheckpointMode, CheckpointSettings, Exchange, ExecutionGraph, Expr, ExprKind, FailureRate, JobSettings,
+    Operation, RestartSettings, StateSettings,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
@@ -39,7 +39,7 @@ pub(super) fn job<'a>(
     visibility: &TokenStream,
 ) -> TokenStream {
     let settings = &cx.job.settings;
-    let (checkpoint, restart) = (checkpoint(cx, settings), restart(&settings.restart));
+    let (checkpoint, restart, state) = (checkpoint(cx, settings), restart(&settings.restart), state(cx, settings));
     let on_error = stage::error_policy(settings.on_error);
     let (name, doc) = (&settings.name, settings.doc.as_deref().unwrap_or_default().trim());
     let (parallelism, max_parallelism) = (number(settings.parallelism), number(settings.max_parallelism));
@@ -59,6 +59,7 @@ pub(super) fn job<'a>(
                 buffer_timeout_micros: #buffer_timeout,
                 checkpoint: #checkpoint,
                 restart: #restart,
+                state: #state,
                 on_error: millstream::#on_error,
                 params: #params,
                 chains: Vec::from([#(#specs),*]),
@@ -112,30 +113,46 @@ fn chain_spec(cx: &Context<'_>, execution: &ExecutionGraph, chain: &Chain, modul
 fn checkpoint<'a>(cx: &'a Context<'a>, settings: &'a JobSettings) -> TokenStream {
     let Some(checkpoint) = &settings.checkpoint else { return quote!(None) };
     let interval = micros(checkpoint.interval);
-    let mut lowering = Lowering::new(cx, &checkpoint.directory.origin, Bindings::default());
-    let directory = lowering.lower_borrowed(&checkpoint.directory).tokens;
+    let directory = path(cx, &checkpoint.directory);
+    let config = quote!(millstream::CheckpointConfig::new(#interval, #directory));
+    let block = checkpoint_block(checkpoint);
+    match block.is_empty() {
+        true => quote!(Some(#config)),
+        false => quote!(Some(millstream::CheckpointConfig { #(#block,)* ..#config })),
+    }
+}
+
+/// The closure that gives a folder, which may depend on params.
+fn path<'a>(cx: &'a Context<'a>, folder: &'a Expr) -> TokenStream {
+    let mut lowering = Lowering::new(cx, &folder.origin, Bindings::default());
+    let directory = lowering.lower_borrowed(folder).tokens;
     let statements = lowering.take_statements();
     let read = lowering.uses_params.then(|| quote!(let params = params::Params::read(params)?;));
     let params = if lowering.uses_params { quote!(params) } else { quote!(_params) };
     // A plain literal needs nothing from the prelude.
-    let plain = matches!(checkpoint.directory.kind, ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Env(_));
+    let plain = matches!(folder.kind, ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Env(_));
     let use_prelude = (!plain).then(|| {
         quote!(
             use millstream::codegen::*;
         )
     });
-    let config = quote! {
-        millstream::CheckpointConfig::new(#interval, |#params| {
+    quote! {
+        |#params| {
             #use_prelude
             #read
             #statements
             Ok(String::from(#directory))
-        })
-    };
-    let block = checkpoint_block(checkpoint);
-    match block.is_empty() {
-        true => quote!(Some(#config)),
-        false => quote!(Some(millstream::CheckpointConfig { #(#block,)* ..#config })),
+        }
+    }
+}
+
+fn state<'a>(cx: &'a Context<'a>, settings: &'a JobSettings) -> TokenStream {
+    match &settings.state {
+        StateSettings::Memory => quote!(millstream::StateConfig::Memory),
+        StateSettings::Disk { path: folder, memory } => {
+            let (folder, memory) = (path(cx, folder), Literal::u64_unsuffixed(*memory));
+            quote!(millstream::StateConfig::Disk { path: #folder, memory: #memory })
+        }
     }
 }
 

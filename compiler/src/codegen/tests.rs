@@ -16,6 +16,7 @@ fn settings(name: &str) -> JobSettings {
         buffer_timeout: 100_000,
         on_error: ErrorPolicy::Fail,
         restart: RestartSettings::Default,
+        state: StateSettings::Memory,
         ttl: None,
     }
 }

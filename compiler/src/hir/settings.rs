@@ -2,10 +2,11 @@
 
 mod checkpoint;
 mod restart;
+mod state;
 
 use std::collections::HashMap;
 
-use millstream_runtime::graph::{ErrorPolicy, JobSettings, Literal, RestartSettings, Ty};
+use millstream_runtime::graph::{ErrorPolicy, JobSettings, Literal, RestartSettings, StateSettings, Ty};
 
 use super::attributes;
 use super::context::Context;
@@ -15,7 +16,8 @@ use super::types::Typer;
 use crate::syntax::ast::{self, Setting, SettingValue};
 
 /// Names of the settings, for suggestions.
-const SETTINGS: &[&str] = &["parallelism", "max_parallelism", "checkpoint", "buffer_timeout", "restart", "on error", "ttl"];
+const SETTINGS: &[&str] =
+    &["parallelism", "max_parallelism", "checkpoint", "buffer_timeout", "restart", "on error", "state", "ttl"];
 
 /// Reads the `job` item; defaults where there is none.
 pub fn lower(cx: &mut Context<'_>) -> JobSettings {
@@ -28,6 +30,7 @@ pub fn lower(cx: &mut Context<'_>) -> JobSettings {
         buffer_timeout: 100_000,
         on_error: ErrorPolicy::Fail,
         restart: RestartSettings::Default,
+        state: StateSettings::Memory,
         ttl: None,
     };
     let Some(entry) = &cx.items.job else { return settings };
@@ -62,6 +65,19 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
         }
         SettingValue::Into(_) if matches!(setting.name.text.as_str(), "on error" | "on_error") => {
             settings.on_error = ErrorPolicy::Into;
+            return;
+        }
+        SettingValue::Block(name, options) if setting.name.text == "state" => {
+            settings.state = state::block(cx, name, options);
+            return;
+        }
+        SettingValue::Block(name, _) => {
+            cx.report(match SETTINGS.contains(&setting.name.text.as_str()) {
+                true => {
+                    names::bad_setting(&setting.name.text, name.span, "a plain value; such a block stands only behind `state`")
+                }
+                false => names::unknown_setting(&setting.name, SETTINGS),
+            });
             return;
         }
         SettingValue::Into(name) => {
@@ -112,6 +128,7 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
             Some("skip") => settings.on_error = ErrorPolicy::Skip,
             _ => cx.report_value(names::bad_setting("on error", expr.span, "`fail`, `skip` or `into bad_rows`")),
         },
+        "state" => settings.state = state::plain(cx, expr),
         "restart" => {
             if let Some(restart) = restart::lower(cx, expr) {
                 settings.restart = restart;

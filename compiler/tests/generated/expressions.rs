@@ -373,6 +373,7 @@ fn job(functions: Vec<Function>) -> JobGraph {
         buffer_timeout: 0,
         on_error: ErrorPolicy::Fail,
         restart: RestartSettings::None,
+        state: millstream_runtime::graph::StateSettings::Memory,
         ttl: None,
     };
     let since = Param { name: "since".into(), ty: Ty::Timestamp, default: None, doc: None, origin: origin() };

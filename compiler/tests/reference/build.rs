@@ -3,8 +3,8 @@
 use millstream_runtime::graph::{
     AggregateCall, AggregateOperation, BinaryOp, Changelog, DedupOperation, Emit, ErrorPolicy, Exchange, Expr, ExprKind, Field,
     Hints, JobEdge, JobGraph, JobSettings, JobVertex, JoinColumn, JoinColumnOf, JoinHow, JoinKey, JoinKind, JoinOperation, Keep,
-    Literal, Operation, Origin, Port, RestartSettings, Schema, Side, SinkOperation, SourceOperation, StreamType, Ty, VertexId,
-    Window, WindowTime,
+    Literal, Operation, Origin, Port, RestartSettings, Schema, Side, SinkOperation, SourceOperation, StateSettings, StreamType,
+    Ty, VertexId, Window, WindowTime,
 };
 
 pub fn graph() -> JobGraph {
@@ -17,6 +17,7 @@ pub fn graph() -> JobGraph {
         buffer_timeout: 100_000,
         on_error: ErrorPolicy::Skip,
         restart: RestartSettings::Default,
+        state: StateSettings::Memory,
         ttl: None,
     };
     JobGraph::new(settings, Vec::new(), Vec::new())

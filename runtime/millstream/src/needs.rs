@@ -25,6 +25,7 @@ macro_rules! gate {
     };
 }
 
+gate!($ needs_disk "disk");
 gate!($ needs_http "http");
 gate!($ needs_s3 "s3");
 gate!($ needs_zones "zones");
@@ -40,7 +41,8 @@ mod tests {
     fn every_feature_of_a_descriptor_has_its_macro_and_is_one_of_this_crate() {
         let of_connectors = connectors::CONNECTORS.iter().filter_map(|connector| connector.feature);
         let of_functions = functions::FUNCTIONS.iter().filter_map(|function| function.feature);
-        let features: BTreeSet<&str> = of_connectors.chain(of_functions).collect();
+        let of_jobs = ["disk"];
+        let features: BTreeSet<&str> = of_connectors.chain(of_functions).chain(of_jobs).collect();
         assert!(features.len() >= 2, "{features:?}");
         let manifest = include_str!("../Cargo.toml");
         for feature in features {

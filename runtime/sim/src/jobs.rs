@@ -5,7 +5,7 @@ use std::sync::Arc;
 use millstream::codegen::*;
 use millstream::operators::{Aggregation, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
-use millstream::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart};
+use millstream::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart, StateConfig};
 
 use crate::check::Check;
 use crate::source::{Numbers, Row, STEP, Size};
@@ -85,6 +85,7 @@ impl Kind {
             buffer_timeout_micros: 5000,
             checkpoint: Some(checkpoint),
             restart: Restart::Fixed { attempts: 1000, delay_micros: 1000 },
+            state: StateConfig::Memory,
             on_error: ErrorPolicy::Fail,
             params: &[],
             chains,

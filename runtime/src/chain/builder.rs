@@ -63,6 +63,8 @@ pub(crate) struct BuildContext<'a> {
     pub params: &'a ParamValues,
     pub max_parallelism: u32,
     pub on_error: ErrorPolicy,
+    #[cfg(feature = "disk")]
+    pub disk: Option<Arc<crate::state::Disk>>,
     /// Rows per batch between tasks.
     pub batch_rows: usize,
     pub run: &'a str,
@@ -152,6 +154,8 @@ impl ChainBuilder<'_> {
             parallelism: self.parallelism,
             max_parallelism: self.context.max_parallelism,
             on_error: self.context.on_error,
+            #[cfg(feature = "disk")]
+            disk: self.context.disk.clone(),
         }
     }
 

@@ -130,6 +130,8 @@ impl<'a> Attempt<'a> {
             params: &settings.params,
             max_parallelism: settings.max_parallelism,
             on_error: job.on_error,
+            #[cfg(feature = "disk")]
+            disk: disk(job.state, &settings.params)?,
             batch_rows: if job.buffer_timeout_micros == 0 { 1 } else { BATCH_ROWS },
             run,
             first_checkpoint,
@@ -411,6 +413,18 @@ impl<'a> Attempt<'a> {
     /// `counts (subtask 1)`
     fn name_of(&self, task: TaskId) -> String {
         format!("{} (subtask {})", self.settings.job.chains[task.chain].name, task.subtask)
+    }
+}
+
+/// The disk of an attempt: empty, and gone with its last operator.
+#[cfg(feature = "disk")]
+fn disk(state: crate::job::StateConfig, params: &crate::params::ParamValues) -> JobResult<Option<Arc<crate::state::Disk>>> {
+    match state {
+        crate::job::StateConfig::Memory => Ok(None),
+        crate::job::StateConfig::Disk { path, memory } => {
+            let path = path(params)?;
+            Ok(Some(Arc::new(crate::state::Disk::open(path.as_ref(), memory)?)))
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Encoding what tasks hand over for a checkpoint.
 
 use crate::checkpoint::{Part, StateEntry};
+use crate::error::JobResult;
 use crate::operator::{OperatorSnapshot, Spread, StateParts};
 use crate::sink::{COMMITTABLES, SUMMARY};
 
 /// Encodes lazily taken snapshots. Heavy: not on a task.
-pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> Vec<StateEntry> {
+pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> JobResult<Vec<StateEntry>> {
     let mut entries = Vec::new();
     for operator in operators {
         for state in operator.states {
@@ -17,11 +18,13 @@ pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> Vec<
                 part,
             };
             match state.parts {
-                StateParts::Keyed(groups) => entries.extend(groups.into_iter().map(|group| {
-                    let mut bytes = Vec::new();
-                    group.part.encode(&mut bytes);
-                    entry(Part::Group(group.group, bytes))
-                })),
+                StateParts::Keyed(groups) => {
+                    for group in groups {
+                        let mut bytes = Vec::new();
+                        group.part.encode(&mut bytes)?;
+                        entries.push(entry(Part::Group(group.group, bytes)));
+                    }
+                }
                 StateParts::List(items) => entries.extend(items.into_iter().map(|item| entry(Part::Item(item)))),
                 StateParts::Shared(spread, items) => entries.extend(items.encode().into_iter().map(|item| {
                     entry(match spread {
@@ -33,7 +36,7 @@ pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> Vec<
             }
         }
     }
-    entries
+    Ok(entries)
 }
 
 /// Takes out what sinks want to have committed: that is encoded already, and must not be lost.
@@ -44,5 +47,6 @@ pub(crate) fn take_staged(operators: &mut [OperatorSnapshot], subtask: u32) -> V
         states: operator.states.extract_if(.., |state| is_staged(&state.name)).collect(),
     });
     let staged: Vec<_> = staged.collect();
-    entries_of(staged, subtask)
+    // They are items, which are encoded.
+    entries_of(staged, subtask).unwrap_or_default()
 }

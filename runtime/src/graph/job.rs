@@ -91,8 +91,23 @@ pub struct JobSettings {
     /// For rows whose expressions fail (overflow, division by zero): `on error: fail | skip | into x`.
     pub on_error: super::operation::ErrorPolicy,
     pub restart: super::restart::RestartSettings,
+    pub state: StateSettings,
     /// `ttl: 1d`: what operators that keep state for ever take as their own.
     pub ttl: Option<i64>,
+}
+
+/// `state: memory | disk { path: "./state", memory: 256MB }`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum StateSettings {
+    /// All keyed state is in memory.
+    #[default]
+    Memory,
+    Disk {
+        /// The folder for what is not in memory.
+        path: Expr,
+        /// How much memory keyed state may take, in bytes.
+        memory: u64,
+    },
 }
 
 /// `checkpoint: every 10s to "./checkpoints" { timeout: 10m }`. Times in microseconds.

@@ -20,6 +20,9 @@ pub struct OperatorContext {
     pub max_parallelism: u32,
     /// What happens to rows that cannot be computed.
     pub on_error: ErrorPolicy,
+    /// Where keyed state goes that does not fit into memory. None: all of it fits.
+    #[cfg(feature = "disk")]
+    pub disk: Option<Arc<crate::state::Disk>>,
 }
 
 impl OperatorContext {
@@ -32,6 +35,8 @@ impl OperatorContext {
             parallelism: 1,
             max_parallelism: 128,
             on_error: ErrorPolicy::Fail,
+            #[cfg(feature = "disk")]
+            disk: None,
         }
     }
 

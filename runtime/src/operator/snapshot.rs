@@ -5,6 +5,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::error::JobResult;
+
 /// Collects the state of all operators of a chain for one checkpoint.
 #[derive(Debug)]
 pub struct SnapshotBuilder {
@@ -122,7 +124,7 @@ pub struct KeyGroupPart {
 
 impl KeyGroupPart {
     /// The state of a key group, which `encode` appends to its argument.
-    pub fn new(group: u16, encode: impl Fn(&mut Vec<u8>) + Send + 'static) -> Self {
+    pub fn new(group: u16, encode: impl Fn(&mut Vec<u8>) -> JobResult<()> + Send + 'static) -> Self {
         KeyGroupPart { group, part: Box::new(Encoder(encode)) }
     }
 }
@@ -135,14 +137,14 @@ impl fmt::Debug for KeyGroupPart {
 
 /// State that waits to be encoded.
 pub trait EncodePart: Send {
-    /// Appends the encoded state.
-    fn encode(&self, out: &mut Vec<u8>);
+    /// Appends the encoded state. What lies on disk may not be readable.
+    fn encode(&self, out: &mut Vec<u8>) -> JobResult<()>;
 }
 
 struct Encoder<F>(F);
 
-impl<F: Fn(&mut Vec<u8>) + Send> EncodePart for Encoder<F> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        (self.0)(out);
+impl<F: Fn(&mut Vec<u8>) -> JobResult<()> + Send> EncodePart for Encoder<F> {
+    fn encode(&self, out: &mut Vec<u8>) -> JobResult<()> {
+        (self.0)(out)
     }
 }

@@ -320,6 +320,15 @@ impl<In: State, Acc: State + Default> State for Partition<In, Acc> {
         Ok(Partition { waiting, rows, held, timer: i64::MAX })
     }
 
+    fn encode_local(&self, out: &mut Vec<u8>) {
+        self.encode(out);
+        self.timer.encode(out);
+    }
+    fn decode_local(input: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let mut local = Self::decode(input)?;
+        local.timer = State::decode(input)?;
+        Ok(local)
+    }
     fn schema() -> String {
         let (rows, frame) = (In::schema(), FrameRows::<Acc>::schema());
         format!("over{{waiting:list<(int64,{rows})>,rows:{frame},held:list<{rows}>}}")

@@ -122,6 +122,15 @@ impl<Acc: State> State for Sessions<Acc> {
         Ok(Sessions { first: State::decode(input)?, rest: State::decode(input)?, timer: i64::MAX })
     }
 
+    fn encode_local(&self, out: &mut Vec<u8>) {
+        self.encode(out);
+        self.timer.encode(out);
+    }
+    fn decode_local(input: &mut StateReader<'_>) -> Result<Self, StateError> {
+        let mut local = Self::decode(input)?;
+        local.timer = State::decode(input)?;
+        Ok(local)
+    }
     fn schema() -> String {
         let session = Session::<Acc>::schema();
         format!("sessions{{first:{session},rest:list<{session}>}}")

@@ -37,8 +37,9 @@ where
                 (shared.len() as u64).encode(out);
                 for (time, entries) in &shared {
                     time.encode(out);
-                    entries.encode(out);
+                    entries.encode(out)?;
                 }
+                Ok(())
             }));
         }
     }

@@ -38,7 +38,7 @@ macro_rules! state_with_ttl {
 pub(super) use state_with_ttl;
 
 /// When keys were last touched, and which are to be forgotten.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Ttl<K> {
     micros: Option<i64>,
     now: i64,

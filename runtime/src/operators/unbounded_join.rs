@@ -40,7 +40,7 @@ struct Standing<T> {
     row: T,
     /// How many rows of the other side it has matched.
     partners: u64,
-    /// The hash of the encoded row, to find it again. Only on sides whose rows are taken back; made anew by a restore.
+    /// The hash of the encoded row, to find it again. It counts only on sides whose rows are taken back, and is in no checkpoint.
     print: u64,
 }
 
@@ -50,7 +50,10 @@ impl<T: State> State for Standing<T> {
         self.partners.encode(out);
     }
     fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {
-        Ok(Standing { row: State::decode(input)?, partners: State::decode(input)?, print: 0 })
+        let encoded = input.rest();
+        let row = T::decode(input)?;
+        let print = hash_bytes(&encoded[..encoded.len() - input.rest().len()]);
+        Ok(Standing { row, partners: State::decode(input)?, print })
     }
     fn schema() -> String {
         format!("standing{{row:{},partners:uint64}}", T::schema())
@@ -332,15 +335,7 @@ where
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-        let scratch = &mut self.scratch;
-        self.state.restore(state, &mut Progress::default(), |_, _, (lefts, rights)| {
-            if !L::APPEND {
-                lefts.iter_mut().for_each(|left| left.print = print(&left.row, scratch));
-            }
-            if !R::APPEND {
-                rights.iter_mut().for_each(|right| right.print = print(&right.row, scratch));
-            }
-        })?;
+        self.state.restore(state, &mut Progress::default(), |_, _, _| {})?;
         self.ttl.restore(state)
     }
 

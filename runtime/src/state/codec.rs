@@ -13,6 +13,15 @@ pub trait State: Sized {
     fn encode(&self, out: &mut Vec<u8>);
     /// Takes a value off the front of the input.
     fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError>;
+    /// Appends what the same process needs to have the value back as it was. Only of a type that leaves something out of
+    /// checkpoints, which is made anew at a restore, these are other bytes.
+    fn encode_local(&self, out: &mut Vec<u8>) {
+        self.encode(out);
+    }
+    /// Takes what [`encode_local`](State::encode_local) gave.
+    fn decode_local(input: &mut StateReader<'_>) -> Result<Self, StateError> {
+        Self::decode(input)
+    }
     /// What the bytes mean (`{carrier:string,flights:count}`). Stored beside them and compared when they are read again.
     fn schema() -> String;
 

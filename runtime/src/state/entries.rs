@@ -13,7 +13,19 @@ pub struct Entry<K, V> {
     pub key: K,
     /// The value.
     pub value: V,
+    #[cfg(feature = "disk")]
+    pub(super) mark: u8,
 }
+
+/// It was asked for since its table was looked at for entries that can go to disk.
+#[cfg(feature = "disk")]
+pub(super) const ASKED: u8 = 1;
+/// A copy of it lies on disk.
+#[cfg(feature = "disk")]
+pub(super) const COPIED: u8 = 2;
+/// It differs from its copy.
+#[cfg(feature = "disk")]
+pub(super) const CHANGED: u8 = 4;
 
 impl<K, V> Entry<K, V> {
     /// Where the entry belongs.
@@ -58,7 +70,12 @@ impl<K, V> Entries<K, V> {
             entry.hash == slot.hash && entry.key == *key
         };
         match numbers.entry(spread(slot.hash), same, |number| spread(list[*number as usize].hash)) {
-            TableEntry::Occupied(number) => Place::Occupied(Occupied { number, list }),
+            TableEntry::Occupied(number) => Place::Occupied(Occupied {
+                number,
+                list,
+                #[cfg(feature = "disk")]
+                gone: None,
+            }),
             TableEntry::Vacant(number) => Place::Vacant(Vacant { number, list, hash: slot.hash }),
         }
     }
@@ -95,8 +112,17 @@ impl<K, V> Entries<K, V> {
         moved
     }
 
+    /// Puts in an entry that came back from the disk.
+    #[cfg(feature = "disk")]
+    pub fn insert(&mut self, slot: Slot, key: K, value: V, mark: u8) {
+        let number = self.list.len() as u32;
+        self.list.push(Entry { hash: slot.hash, key, value, mark });
+        let list = &self.list;
+        self.numbers.insert_unique(spread(slot.hash), number, |number| spread(list[*number as usize].hash));
+    }
+
     /// Takes away one entry; the last takes its place.
-    fn remove(&mut self, number: usize) {
+    pub fn remove(&mut self, number: usize) {
         let entry = self.list.swap_remove(number);
         let same = |other: &u32| *other as usize == number;
         if let Ok(place) = self.numbers.find_entry(spread(entry.hash), same) {
@@ -139,23 +165,39 @@ pub enum Place<'a, K, V> {
 pub struct Occupied<'a, K, V> {
     number: OccupiedEntry<'a, u32>,
     list: &'a mut Vec<Entry<K, V>>,
+    /// The number of the table, and where removals of what lies on disk are noted.
+    #[cfg(feature = "disk")]
+    pub(super) gone: Option<(u32, &'a mut Vec<(u32, K)>)>,
 }
 
 impl<'a, K, V> Occupied<'a, K, V> {
     /// The value.
     #[inline]
     pub fn value(&mut self) -> &mut V {
-        &mut self.list[*self.number.get() as usize].value
+        let entry = &mut self.list[*self.number.get() as usize];
+        #[cfg(feature = "disk")]
+        {
+            entry.mark |= ASKED | CHANGED;
+        }
+        &mut entry.value
     }
 
     /// The value, for as long as the tables.
     #[inline]
     pub fn into_value(self) -> &'a mut V {
-        &mut self.list[*self.number.get() as usize].value
+        let entry = &mut self.list[*self.number.get() as usize];
+        #[cfg(feature = "disk")]
+        {
+            entry.mark |= ASKED | CHANGED;
+        }
+        &mut entry.value
     }
 
     /// Takes the key and its value away.
-    pub fn remove(self) -> (K, V) {
+    pub fn remove(self) -> (K, V)
+    where
+        K: Clone,
+    {
         let (number, place) = self.number.remove();
         let entry = self.list.swap_remove(number as usize);
         if let Some(moved) = self.list.get(number as usize) {
@@ -163,6 +205,12 @@ impl<'a, K, V> Occupied<'a, K, V> {
             if let Some(of_moved) = place.into_table().find_mut(spread(moved.hash), |number| *number == before) {
                 *of_moved = number;
             }
+        }
+        #[cfg(feature = "disk")]
+        if entry.mark & COPIED != 0
+            && let Some((table, gone)) = self.gone
+        {
+            gone.push((table, entry.key.clone()));
         }
         (entry.key, entry.value)
     }
@@ -181,7 +229,13 @@ impl<'a, K, V> Vacant<'a, K, V> {
     pub fn insert(self, key: K, value: V) -> &'a mut V {
         let number = self.list.len();
         self.number.insert(number as u32);
-        self.list.push(Entry { hash: self.hash, key, value });
+        self.list.push(Entry {
+            hash: self.hash,
+            key,
+            value,
+            #[cfg(feature = "disk")]
+            mark: ASKED | CHANGED,
+        });
         &mut self.list[number].value
     }
 }

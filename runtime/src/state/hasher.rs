@@ -10,6 +10,8 @@ pub struct KeyHasher {
     groups: KeyGroups,
     range: KeyGroupRange,
     scratch: Vec<u8>,
+    #[cfg(feature = "disk")]
+    disk: Option<std::sync::Arc<super::Disk>>,
 }
 
 /// The place of a key in the tables of a subtask.
@@ -30,7 +32,19 @@ impl Slot {
 impl KeyHasher {
     /// For the key groups of this subtask.
     pub fn new(context: &OperatorContext) -> Self {
-        KeyHasher { groups: context.key_groups(), range: context.key_group_range(), scratch: Vec::with_capacity(64) }
+        KeyHasher {
+            groups: context.key_groups(),
+            range: context.key_group_range(),
+            scratch: Vec::with_capacity(64),
+            #[cfg(feature = "disk")]
+            disk: context.disk.clone(),
+        }
+    }
+
+    /// Where entries go that do not fit into memory.
+    #[cfg(feature = "disk")]
+    pub(super) fn disk(&self) -> Option<std::sync::Arc<super::Disk>> {
+        self.disk.clone()
     }
 
     /// The key groups of the subtask.

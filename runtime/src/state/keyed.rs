@@ -11,7 +11,7 @@ use crate::record::Key;
 use crate::time::Progress;
 
 /// A value per key, for operators that keep one map.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct KeyedState<K, V> {
     name: &'static str,
     hasher: KeyHasher,
@@ -126,11 +126,12 @@ struct Part<K, V> {
 }
 
 impl<K: State, V: State> Part<K, V> {
-    fn encode(&self, out: &mut Vec<u8>) {
+    fn encode(&self, out: &mut Vec<u8>) -> JobResult<()> {
         self.watermark.encode(out);
         match &self.shared {
-            Some(shared) => shared.encode(out),
+            Some(shared) => shared.encode(out)?,
             None => 0u64.encode(out),
         }
+        Ok(())
     }
 }

@@ -2,6 +2,8 @@
 
 mod codec;
 mod containers;
+#[cfg(feature = "disk")]
+mod disk;
 mod entries;
 mod hasher;
 mod key_group;
@@ -12,6 +14,8 @@ mod table;
 mod tables;
 
 pub use codec::{State, StateError, StateReader, decode_from_slice, encode_to_vec, schema_of, write_varint};
+#[cfg(feature = "disk")]
+pub use disk::Disk;
 pub use entries::{Occupied, Place, Vacant};
 pub use hasher::{KeyHasher, Slot};
 pub use key_group::{KeyGroupRange, KeyGroups, hash_bytes};

@@ -82,6 +82,22 @@ impl<K, V> Table<K, V> {
         self.top.get(shard_of(hash, self.count))
     }
 
+    /// All entries, of a table that no snapshot has shared and that has not grown: one with `state: disk`, whose size has a bound and
+    /// whose snapshots are made by other means. None: nothing was ever put in.
+    #[cfg(feature = "disk")]
+    pub fn plain(&self) -> Option<&Entries<K, V>> {
+        self.top.shards.first()?.as_ref()
+    }
+
+    /// The same, to be changed.
+    #[cfg(feature = "disk")]
+    pub fn plain_mut(&mut self) -> &mut Entries<K, V> {
+        if self.top.shards.is_empty() {
+            self.top.shards.push(None);
+        }
+        self.top.shards[0].get_or_insert_default()
+    }
+
     fn shards(&self) -> impl Iterator<Item = &Entries<K, V>> {
         (0..self.count).filter_map(|number| self.top.get(number))
     }

@@ -5,53 +5,103 @@
 //!
 //! Everything that may have to read the disk (with `state: disk`) can fail; in memory nothing does.
 
+#[cfg(feature = "disk")]
+use super::disk::{Fate, Spill, SpilledTable};
 use super::entries::Place;
+#[cfg(feature = "disk")]
+use super::entries::{CHANGED, COPIED};
 use super::table::{Snapshot, Table};
 use super::{KeyHasher, Slot, State, StateError, StateReader};
 use crate::error::{JobError, JobResult};
 use crate::record::Key;
 
 /// One table per key group of the subtask.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct KeyedTables<K, V> {
     tables: Vec<Table<K, V>>,
+    /// With `state: disk`: what is not in memory. Boxed, for it is large and there is mostly none.
+    #[cfg(feature = "disk")]
+    spill: Option<Box<Spill<K>>>,
 }
 
 impl<K: Key, V: Clone + State> KeyedTables<K, V> {
     /// Empty tables for the key groups of this subtask.
     pub fn new(hasher: &KeyHasher) -> Self {
-        KeyedTables { tables: (0..hasher.range().len()).map(|_| Table::default()).collect() }
+        let tables = hasher.range().len();
+        KeyedTables {
+            tables: (0..tables).map(|_| Table::default()).collect(),
+            #[cfg(feature = "disk")]
+            spill: hasher.disk().filter(|_| tables > 0).map(|disk| Box::new(Spill::new(disk, tables))),
+        }
     }
 
     /// One empty table, in memory whatever the others are; slots with table 0.
     pub fn one() -> Self {
-        KeyedTables { tables: vec![Table::default()] }
+        KeyedTables {
+            tables: vec![Table::default()],
+            #[cfg(feature = "disk")]
+            spill: None,
+        }
     }
 
     /// The place of a key, to be looked at and changed with one look-up. The slot comes from the subtask's [`KeyHasher`].
     #[inline]
     pub fn place(&mut self, slot: Slot, key: &K) -> JobResult<Place<'_, K, V>> {
+        #[cfg(feature = "disk")]
+        if let Some(spill) = &mut self.spill {
+            spill.fetch(&mut self.tables, slot, key)?;
+            let mut place = self.tables[slot.table as usize].plain_mut().place(slot, key);
+            if let Place::Occupied(place) = &mut place {
+                place.gone = Some((slot.table, spill.gone()));
+            }
+            return Ok(place);
+        }
         Ok(self.tables[slot.table as usize].write(slot.hash).place(slot, key))
     }
 
     /// The value of a key.
     pub fn get(&mut self, slot: Slot, key: &K) -> JobResult<Option<&V>> {
+        #[cfg(feature = "disk")]
+        if let Some(spill) = &mut self.spill {
+            spill.fetch(&mut self.tables, slot, key)?;
+        }
         Ok(self.tables[slot.table as usize].read(slot.hash).and_then(|shard| shard.get(slot, key)))
     }
 
     /// Whether there is no key at all.
     pub fn is_empty(&self) -> bool {
-        self.tables.iter().all(Table::is_empty)
+        self.len() == 0
     }
 
     /// How many keys there are.
     pub fn len(&self) -> usize {
+        (0..self.tables()).map(|table| self.len_of(table)).sum()
+    }
+
+    #[cfg(all(test, feature = "disk"))]
+    pub(super) fn in_memory(&self) -> usize {
         self.tables.iter().map(Table::len).sum()
+    }
+
+    fn len_of(&self, table: u32) -> usize {
+        let in_memory = self.tables[table as usize].len();
+        #[cfg(feature = "disk")]
+        return in_memory + self.spill.as_ref().map_or(0, |spill| spill.away(table as usize));
+        #[cfg(not(feature = "disk"))]
+        in_memory
     }
 
     /// Looks at all entries of one table.
     pub fn each<E: From<JobError>>(&mut self, table: u32, mut each: impl FnMut(Slot, &K, &V) -> Result<(), E>) -> Result<(), E> {
-        self.tables[table as usize].iter().try_for_each(|entry| each(entry.slot(table), &entry.key, &entry.value))
+        self.tables[table as usize].iter().try_for_each(|entry| each(entry.slot(table), &entry.key, &entry.value))?;
+        #[cfg(feature = "disk")]
+        if let Some(spill) = &mut self.spill {
+            spill.each_away(table as usize, self.tables[table as usize].plain_mut(), |slot, key, value| {
+                each(slot, &key, value)?;
+                Ok::<_, E>(Fate::Stays)
+            })?;
+        }
+        Ok(())
     }
 
     /// Changes the entries of one table whose values are like this.
@@ -59,20 +109,78 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         &mut self,
         table: u32,
         which: impl Fn(&V) -> bool,
-        change: impl FnMut(&K, &mut V) -> Result<(), E>,
+        mut change: impl FnMut(&K, &mut V) -> Result<(), E>,
     ) -> Result<(), E> {
+        #[cfg(feature = "disk")]
+        if let Some(spill) = &mut self.spill {
+            let entries = self.tables[table as usize].plain_mut();
+            for entry in entries.list.iter_mut().filter(|entry| which(&entry.value)) {
+                entry.mark |= CHANGED;
+                change(&entry.key, &mut entry.value)?;
+            }
+            return spill.each_away(table as usize, entries, |_, key, value| {
+                let fate = if which(value) { Fate::Changed } else { Fate::Stays };
+                if let Fate::Changed = fate {
+                    change(&key, value)?;
+                }
+                Ok(fate)
+            });
+        }
         self.tables[table as usize].change(which, change)
     }
 
     /// Looks at all entries of one table, lets `change` change those that are like this, and takes away those of which it says
     /// that they may go. Gives back the memory of a table that has become small.
-    pub fn sweep(&mut self, table: u32, which: impl Fn(&V) -> bool, change: impl FnMut(&K, &mut V) -> bool) -> JobResult<()> {
+    pub fn sweep(
+        &mut self,
+        table: u32,
+        which: impl Fn(&V) -> bool,
+        #[cfg_attr(not(feature = "disk"), allow(unused_mut))] mut change: impl FnMut(&K, &mut V) -> bool,
+    ) -> JobResult<()> {
+        #[cfg(feature = "disk")]
+        if let Some(spill) = &mut self.spill {
+            let entries = self.tables[table as usize].plain_mut();
+            let mut place = 0;
+            while let Some(entry) = entries.list.get_mut(place) {
+                if !which(&entry.value) {
+                    place += 1;
+                    continue;
+                }
+                entry.mark |= CHANGED;
+                if !change(&entry.key, &mut entry.value) {
+                    place += 1;
+                    continue;
+                }
+                if entry.mark & COPIED != 0 {
+                    spill.gone().push((table, entry.key.clone()));
+                }
+                entries.remove(place);
+            }
+            entries.shrink();
+            return spill.each_away(table as usize, entries, |_, key, value| {
+                Ok(match which(value) {
+                    false => Fate::Stays,
+                    true if change(&key, value) => Fate::Goes,
+                    true => Fate::Changed,
+                })
+            });
+        }
         self.tables[table as usize].sweep(which, change);
         Ok(())
     }
 
     /// Takes all entries of one table.
     pub fn drain<E: From<JobError>>(&mut self, table: u32, mut each: impl FnMut(K, V) -> Result<(), E>) -> Result<(), E> {
+        #[cfg(feature = "disk")]
+        if let Some(spill) = &mut self.spill {
+            let entries = self.tables[table as usize].plain_mut();
+            spill.each_away(table as usize, entries, |_, key, value: &mut V| {
+                each(key, value.clone())?;
+                Ok::<_, E>(Fate::Goes)
+            })?;
+            let copied = entries.list.iter().filter(|entry| entry.mark & COPIED != 0);
+            spill.gone().extend(copied.map(|entry| (table, entry.key.clone())));
+        }
         self.tables[table as usize].drain().try_for_each(|entry| each(entry.key, entry.value))
     }
 
@@ -83,21 +191,43 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
 
     /// Shares one table with a snapshot. None: it is empty.
     pub fn share(&mut self, table: u32) -> JobResult<Option<SharedTable<K, V>>> {
-        Ok(self.tables[table as usize].share().map(SharedTable))
+        if self.len_of(table) == 0 {
+            return Ok(None);
+        }
+        #[cfg(feature = "disk")]
+        if let Some(spill) = &mut self.spill {
+            let shared = spill.snapshot(table as usize, self.tables[table as usize].plain_mut())?;
+            return Ok(Some(SharedTable(Shared::Spilled(shared))));
+        }
+        Ok(self.tables[table as usize].share().map(|shared| SharedTable(Shared::Table(shared))))
     }
 }
 
 /// A table as it was when a snapshot took it.
-pub struct SharedTable<K, V>(Snapshot<K, V>);
+pub struct SharedTable<K, V>(Shared<K, V>);
+
+enum Shared<K, V> {
+    /// The table itself.
+    Table(Snapshot<K, V>),
+    /// Not all of it was in memory.
+    #[cfg(feature = "disk")]
+    Spilled(SpilledTable<V>),
+}
 
 impl<K: State, V: State> SharedTable<K, V> {
     /// Appends the number of entries, then each key and value.
-    pub fn encode(&self, out: &mut Vec<u8>) {
-        (self.0.iter().count() as u64).encode(out);
-        for entry in self.0.iter() {
+    pub fn encode(&self, out: &mut Vec<u8>) -> JobResult<()> {
+        let entries = match &self.0 {
+            Shared::Table(entries) => entries,
+            #[cfg(feature = "disk")]
+            Shared::Spilled(table) => return table.encode(out),
+        };
+        (entries.iter().count() as u64).encode(out);
+        for entry in entries.iter() {
             entry.key.encode(out);
             entry.value.encode(out);
         }
+        Ok(())
     }
 }
 
@@ -150,7 +280,7 @@ mod tests {
         assert_eq!(tables.get(first, &10).unwrap(), Some(&2));
         assert_eq!(tables.get(second, &20).unwrap(), Some(&1));
         let mut bytes = Vec::new();
-        old.encode(&mut bytes);
+        old.encode(&mut bytes).unwrap();
         let mut entries = Vec::new();
         decode_entries(&mut StateReader::new(&bytes), |key: i64, value: i64| {
             entries.push((key, value));

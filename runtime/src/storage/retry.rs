@@ -65,8 +65,8 @@ pub(crate) fn may_pass(error: &Error) -> bool {
 }
 
 /// The innermost cause of a store's error: the operating system's words, or the service's.
-pub(crate) fn root_cause(error: &Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
+pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
     let mut all = cause.to_string();
     while let Some(source) = cause.source() {
         cause = source;

@@ -1,7 +1,7 @@
 //! What the jobs of both suites have in common.
 
 use millstream::value::{EvalError, Timestamp};
-use millstream::{ChainSpec, ErrorPolicy, Job, JobEnd, JobHandle, Restart, RunOptions};
+use millstream::{ChainSpec, ErrorPolicy, Job, JobEnd, JobHandle, Restart, RunOptions, StateConfig};
 
 /// Failures are what is tested: the job goes on after each.
 pub(crate) const RESTARTS: Restart = Restart::Fixed { attempts: 1000, delay_micros: 1000 };
@@ -20,6 +20,7 @@ pub(crate) fn job(restart: Restart, chains: Vec<ChainSpec>) -> Job {
         buffer_timeout_micros: 5000,
         checkpoint: None,
         restart,
+        state: StateConfig::Memory,
         on_error: ErrorPolicy::Fail,
         params: &[],
         chains,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use millstream::codegen::*;
 use millstream::connectors::blackhole::BlackholeSink;
 use millstream::connectors::generator::GeneratorSource;
-use millstream::{ChainSpec, Job, JobEnd, JobHandle, Restart, RunOptions};
+use millstream::{ChainSpec, Job, JobEnd, JobHandle, Restart, RunOptions, StateConfig};
 
 #[derive(Clone, Debug, Record)]
 struct Number {
@@ -66,6 +66,7 @@ fn job() -> Job {
         buffer_timeout_micros: 1000,
         checkpoint: None,
         restart: Restart::None,
+        state: StateConfig::Memory,
         on_error: ErrorPolicy::Fail,
         params: &[],
         chains: vec![

@@ -175,6 +175,7 @@ impl Operator<Number> for Fragile {
         let part = KeyGroupPart::new(0, move |_| {
             let left = panics.0.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
             assert!(left.is_err(), "too fragile");
+            Ok(())
         });
         state.keyed("fragile", String::new(), vec![part]);
         Ok(())

@@ -10,7 +10,9 @@ use millstream::connectors::generator::GeneratorSource;
 use millstream::formats::JsonFormat;
 use millstream::operators::{Aggregation, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
-use millstream::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart, RunOptions};
+use millstream::{
+    ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart, RunOptions, StateConfig,
+};
 
 use super::job::{Setup, job, output};
 
@@ -89,6 +91,7 @@ fn union(unaligned_micros: Option<i64>) -> Job {
     Job {
         checkpoint: Some(block),
         restart: Restart::None,
+        state: StateConfig::Memory,
         chains: vec![
             chain(
                 "short",

@@ -11,7 +11,7 @@ use millstream::connectors::file::{FileSink, FileSource};
 use millstream::formats::JsonFormat;
 use millstream::operators::{Aggregation, Filter, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
-use millstream::{ChainSpec, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, Restart};
+use millstream::{ChainSpec, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, Restart, StateConfig};
 
 #[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Bid {
@@ -57,6 +57,7 @@ pub fn job() -> Job {
         buffer_timeout_micros: 10_000,
         checkpoint: None,
         restart: Restart::Fixed { attempts: 3, delay_micros: 1000 },
+        state: StateConfig::Memory,
         on_error: ErrorPolicy::Fail,
         params: PARAMS,
         chains: vec![
@@ -166,7 +167,12 @@ impl Aggregation for Counts {
 
 /// Runs the job in this process. The exit code.
 pub fn run(args: &[&str]) -> u8 {
-    let code = millstream::run_with_args(job(), args.iter().map(OsString::from));
+    run_job(job(), args)
+}
+
+/// The same with another job.
+pub fn run_job(job: Job, args: &[&str]) -> u8 {
+    let code = millstream::run_with_args(job, args.iter().map(OsString::from));
     if code == std::process::ExitCode::SUCCESS {
         0
     } else if code == std::process::ExitCode::from(2) {

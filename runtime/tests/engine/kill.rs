@@ -4,7 +4,7 @@ use std::fs::File;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::job::{Setup, expected, output, run, visible};
+use super::job::{Setup, expected, output, run_job, visible};
 
 const ARGS: &str = "MILLSTREAM_TEST_ARGS";
 
@@ -12,7 +12,11 @@ const ARGS: &str = "MILLSTREAM_TEST_ARGS";
 #[test]
 fn child() {
     if let Ok(args) = std::env::var(ARGS) {
-        std::process::exit(run(&args.split('\n').collect::<Vec<_>>()).into());
+        #[cfg(feature = "disk")]
+        let job = if std::env::var(super::disk_state::DISK).is_ok() { super::disk_state::on_disk() } else { super::job::job() };
+        #[cfg(not(feature = "disk"))]
+        let job = super::job::job();
+        std::process::exit(run_job(job, &args.split('\n').collect::<Vec<_>>()).into());
     }
 }
 
@@ -28,7 +32,7 @@ pub fn start(args: &[String]) -> Child {
 }
 
 /// Kills the child after `time`, unless it has ended by then.
-fn kill_after(mut child: Child, time: Duration) -> Option<ExitStatus> {
+pub fn kill_after(mut child: Child, time: Duration) -> Option<ExitStatus> {
     let deadline = Instant::now() + time;
     while Instant::now() < deadline {
         if let Some(status) = child.try_wait().unwrap() {

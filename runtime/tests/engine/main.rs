@@ -4,6 +4,8 @@ extern crate millstream_runtime as millstream;
 
 mod alignment;
 mod at_least_once;
+#[cfg(feature = "disk")]
+mod disk_state;
 mod failed_checkpoints;
 mod files;
 mod finished_inputs;

@@ -133,6 +133,23 @@ pub fn context(subtask: u32, parallelism: u32, on_error: ErrorPolicy) -> Operato
     OperatorContext { subtask, parallelism, max_parallelism: MAX_PARALLELISM, on_error, ..OperatorContext::single("op") }
 }
 
+/// Where keyed state is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    Memory,
+    /// With no memory at all: whatever is not asked for just now is on disk.
+    #[cfg(feature = "disk")]
+    Disk,
+}
+
+/// One disk for all: they keep out of each other's way as operators of one job do.
+#[cfg(feature = "disk")]
+fn disk() -> Arc<millstream_runtime::state::Disk> {
+    static DISK: std::sync::OnceLock<Arc<millstream_runtime::state::Disk>> = std::sync::OnceLock::new();
+    let open = || millstream_runtime::state::Disk::open(env!("CARGO_TARGET_TMPDIR").as_ref(), 0).unwrap();
+    DISK.get_or_init(|| Arc::new(open())).clone()
+}
+
 /// Where the exchange sends a key.
 pub fn subtask_of(key: i64, parallelism: u32) -> u32 {
     let mut bytes = Vec::new();
@@ -157,8 +174,17 @@ where
     }
 
     pub fn with_policy(parallelism: u32, on_error: ErrorPolicy, make: impl Fn() -> O) -> Self {
+        Self::on(Backend::Memory, parallelism, on_error, make)
+    }
+
+    pub fn on(backend: Backend, parallelism: u32, on_error: ErrorPolicy, make: impl Fn() -> O) -> Self {
         let seen = Seen::default();
-        let chain = |subtask| Chained::new(context(subtask, parallelism, on_error), make(), seen.clone());
+        let of = |subtask| match backend {
+            Backend::Memory => context(subtask, parallelism, on_error),
+            #[cfg(feature = "disk")]
+            Backend::Disk => OperatorContext { disk: Some(disk()), ..context(subtask, parallelism, on_error) },
+        };
+        let chain = |subtask| Chained::new(of(subtask), make(), seen.clone());
         Job { subtasks: (0..parallelism).map(chain).collect(), seen, row: std::marker::PhantomData }
     }
 
@@ -242,7 +268,7 @@ pub fn encode(snapshot: Vec<OperatorSnapshot>) -> Vec<(String, String, u16, Vec<
         let StateParts::Keyed(parts) = state.parts else { panic!("list state") };
         for part in parts {
             let mut bytes = Vec::new();
-            part.part.encode(&mut bytes);
+            part.part.encode(&mut bytes).unwrap();
             // Whoever reads a checkpoint without the types, to show or to convert it, walks by the schema.
             let layout = Layout::parse(&state.schema).unwrap_or_else(|| panic!("no schema: {}", state.schema));
             let mut cursor = Cursor::new(&bytes);

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use millstream_runtime::ErrorPolicy;
 use millstream_runtime::graph::{Frame, Keep};
 use millstream_runtime::operator::Operator;
 use millstream_runtime::operators::*;
@@ -83,10 +84,34 @@ where
     O::Out: Debug + Send,
 {
     let expected = sorted(run(&make, events));
-    for split in 0..=events.len() {
+    check_on(Backend::Memory, 1, (befores, afters), &make, events, &expected);
+    // The same code decides; what differs is where entries lie between two calls.
+    #[cfg(feature = "disk")]
+    check_on(
+        Backend::Disk,
+        events.len().div_ceil(3).max(1),
+        (&befores[..1], &afters[afters.len() - 1..]),
+        &make,
+        events,
+        &expected,
+    );
+}
+
+fn check_on<In: Keyed, O: Operator<In>>(
+    backend: Backend,
+    step: usize,
+    (befores, afters): (&[u32], &[u32]),
+    make: &impl Fn() -> O,
+    events: &[Event<In>],
+    expected: &[String],
+) where
+    O::Out: Debug + Send,
+{
+    let job = |parallelism| Job::on(backend, parallelism, ErrorPolicy::Fail, make);
+    for split in (0..=events.len()).step_by(step) {
         let (a, b) = events.split_at(split);
         for before in befores.iter().copied() {
-            let mut first = Job::new(before, &make);
+            let mut first = job(before);
             first.feed(a);
             let mut outputs = first.take();
             // The job goes on before the snapshot is written: the snapshot must not see it, nor disturb it.
@@ -96,17 +121,17 @@ where
             let mut undisturbed: Vec<String> = sorted(outputs.iter().collect());
             undisturbed.extend(sorted(first.take()));
             undisturbed.sort();
-            assert_eq!(undisturbed, expected, "split {split}, {before} subtasks, not restored");
+            assert_eq!(undisturbed, expected, "{backend:?}, split {split}, {before} subtasks, not restored");
             let snapshot = encode(snapshot);
             for after in afters.iter().copied() {
-                let mut second = Job::new(after, &make);
+                let mut second = job(after);
                 second.restore(&snapshot);
                 // Restored clocks start where the events left off.
                 let clock = a.iter().rev().find(|event| matches!(event, Event::Clock(_)));
                 second.feed(&clock.cloned().into_iter().collect::<Vec<_>>());
                 // A snapshot right after the restore is worth the same.
                 let again = encode(second.snapshot());
-                let mut third = Job::new(before, &make);
+                let mut third = job(before);
                 third.restore(&again);
                 third.feed(&clock.cloned().into_iter().collect::<Vec<_>>());
                 for job in [&mut second, &mut third] {
@@ -115,7 +140,7 @@ where
                     let mut all: Vec<String> = sorted(outputs.iter().collect());
                     all.extend(sorted(job.take()));
                     all.sort();
-                    assert_eq!(all, expected, "split {split}, from {before} to {after} subtasks");
+                    assert_eq!(all, expected, "{backend:?}, split {split}, from {before} to {after} subtasks");
                     job.finish();
                     assert!(job.take().is_empty(), "a second end of input adds rows");
                 }

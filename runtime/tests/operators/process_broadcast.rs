@@ -122,7 +122,7 @@ impl Subtasks {
                 match state.parts {
                     StateParts::Keyed(groups) => groups.iter().for_each(|group| {
                         let mut bytes = Vec::new();
-                        group.part.encode(&mut bytes);
+                        group.part.encode(&mut bytes).unwrap();
                         let to = millstream_runtime::state::KeyGroups::new(MAX_PARALLELISM).subtask(group.group, after);
                         restored[to as usize].add_group("op", &state.name, &state.schema, group.group, bytes);
                     }),

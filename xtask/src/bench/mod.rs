@@ -2,6 +2,7 @@
 //!
 //! Every pair runs in turn (pipeline, loop, pipeline, ..), so that a machine that slows down slows both.
 
+mod disk;
 pub mod handwritten;
 mod measure;
 mod pipelines;
@@ -43,6 +44,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
     }
     if let Some(("state", args)) = args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         return state::run(args);
+    }
+    if let Some(("disk", args)) = args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return disk::run(args);
     }
     let settings = settings(args)?;
     let (root, folder) = places()?;

@@ -5,9 +5,11 @@
 //! it takes to have the state back.
 
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millstream::codegen::*;
+use millstream::state::Disk;
 
 use super::{measure, pipelines};
 
@@ -36,14 +38,14 @@ const BATCH: usize = 1000;
 
 /// What is kept for a key.
 #[derive(Clone, Debug, Default, State)]
-struct Account {
+pub(super) struct Account {
     count: u64,
     total: i64,
     last: i64,
     name: String,
 }
 
-struct Touch;
+pub(super) struct Touch;
 
 impl Process for Touch {
     type Input = u64;
@@ -65,7 +67,7 @@ impl Process for Touch {
     }
 }
 
-struct Numbers;
+pub(super) struct Numbers;
 
 impl Processing for Numbers {
     type Process = Touch;
@@ -86,10 +88,10 @@ impl Processing for Numbers {
     }
 }
 
-type Operator = Chained<KeyedProcess<Numbers>, Discard>;
+pub(super) type Operator = Chained<KeyedProcess<Numbers>, Discard>;
 
-fn operator() -> Operator {
-    Chained::new::<u64>(OperatorContext::single("op"), KeyedProcess::new(Touch, Numbers), Discard)
+pub(super) fn operator(disk: Option<Arc<Disk>>) -> Operator {
+    Chained::new::<u64>(OperatorContext { disk, ..OperatorContext::single("op") }, KeyedProcess::new(Touch, Numbers), Discard)
 }
 
 /// Settings: events per query, runs, megabytes, snapshots.
@@ -146,19 +148,23 @@ fn cost_of_checkpoints(query: &str, events: u64, runs: usize) -> Result<(), Stri
 }
 
 /// Resident memory of this process, in bytes.
-fn resident() -> u64 {
+pub(super) fn resident() -> u64 {
     let pages = std::fs::read_to_string("/proc/self/statm").ok();
     pages.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok()).unwrap_or(0) * 4096
 }
 
 /// Keys all over the state.
-struct Keys {
+pub(super) struct Keys {
     state: u64,
     count: u64,
 }
 
 impl Keys {
-    fn batch(&mut self) -> Vec<u64> {
+    pub(super) fn new(count: u64) -> Self {
+        Keys { state: 7, count }
+    }
+
+    pub(super) fn batch(&mut self) -> Vec<u64> {
         let mut next = || {
             self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (self.state >> 33) % self.count
@@ -167,7 +173,7 @@ impl Keys {
     }
 }
 
-fn push(stage: &mut Operator, rows: Vec<u64>) -> Result<Duration, String> {
+pub(super) fn push(stage: &mut Operator, rows: Vec<u64>) -> Result<Duration, String> {
     let start = Clock::start();
     Stage::<u64>::push_batch(stage, rows).map_err(|error| error.to_string())?;
     Ok(start.elapsed())
@@ -180,7 +186,7 @@ fn large_state(megabytes: u64, snapshots: usize) -> Result<(), String> {
         return Err("how large the state is, /proc/self/statm says, and here it does not".to_owned());
     }
     let grown = || resident().saturating_sub(before);
-    let mut stage = operator();
+    let mut stage = operator(None);
     Stage::<u64>::processing_time(&mut stage, 1).map_err(fail)?;
     let mut keys = 0;
     while grown() < megabytes * 1_000_000 {
@@ -188,7 +194,7 @@ fn large_state(megabytes: u64, snapshots: usize) -> Result<(), String> {
         keys += 100_000;
     }
     println!("times are processor time\n{} MB of keyed state in memory, {keys} keys", grown() / 1_000_000);
-    let mut random = Keys { state: 7, count: keys };
+    let mut random = Keys::new(keys);
     let mut quiet: Vec<Duration> = Vec::new();
     for _ in 0..2000 {
         let rows = random.batch();
@@ -220,23 +226,23 @@ fn large_state(megabytes: u64, snapshots: usize) -> Result<(), String> {
     for (state, schema, group, bytes) in last {
         restored.add_group("op", &state, &schema, group, bytes);
     }
-    let mut stage = operator();
+    let mut stage = operator(None);
     let start = Clock::start();
     Stage::<u64>::restore(&mut stage, &restored).map_err(fail)?;
     println!("restored from {} MB in {:.2?}", bytes / 1_000_000, start.elapsed());
     Ok(())
 }
 
-type Parts = Vec<(String, String, u16, Vec<u8>)>;
+pub(super) type Parts = Vec<(String, String, u16, Vec<u8>)>;
 
-fn encode(builder: SnapshotBuilder) -> (Parts, Duration) {
+pub(super) fn encode(builder: SnapshotBuilder) -> (Parts, Duration) {
     let start = Clock::start();
     let mut parts = Vec::new();
     for state in builder.into_operators().into_iter().flat_map(|operator| operator.states) {
         if let StateParts::Keyed(groups) = state.parts {
             for group in groups {
                 let mut bytes = Vec::new();
-                group.part.encode(&mut bytes);
+                group.part.encode(&mut bytes).expect("nothing on disk, or a disk that works");
                 parts.push((state.name.clone(), state.schema.clone(), group.group, bytes));
             }
         }

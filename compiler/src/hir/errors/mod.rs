@@ -9,6 +9,7 @@ pub mod hybrid;
 pub mod joins;
 pub mod names;
 pub mod over;
+pub mod state;
 pub mod tables;
 pub mod time;
 pub mod types;

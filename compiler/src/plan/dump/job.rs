@@ -5,7 +5,7 @@ use std::fmt::Write;
 use millstream_runtime::graph::text::duration_text;
 use millstream_runtime::graph::{
     Backoff, CheckpointMode, ErrorPolicy, FailureRate, Hints, JobEdge, JobGraph, JobSettings, Port, RestartSettings, Schema,
-    VertexId,
+    StateSettings, VertexId,
 };
 
 use super::{operation, types};
@@ -47,6 +47,9 @@ fn settings(out: &mut String, settings: &JobSettings) {
         }
         out.push('\n');
     }
+    if let StateSettings::Disk { path, memory } = &settings.state {
+        let _ = writeln!(out, "  state on disk in {path}, {} in memory", size_text(*memory));
+    }
     match &settings.restart {
         RestartSettings::Default => {}
         RestartSettings::None => out.push_str("  restart none\n"),
@@ -68,6 +71,13 @@ fn settings(out: &mut String, settings: &JobSettings) {
         ErrorPolicy::Skip => out.push_str("  on error skip\n"),
         ErrorPolicy::Into => out.push_str("  on error into a stream\n"),
     }
+}
+
+/// `256MB`
+pub(crate) fn size_text(bytes: u64) -> String {
+    let units = [("TB", 1u64 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
+    let unit = units.iter().find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
+    unit.map_or_else(|| format!("{bytes}B"), |(unit, size)| format!("{}{unit}", bytes / size))
 }
 
 fn declarations(out: &mut String, graph: &JobGraph) {

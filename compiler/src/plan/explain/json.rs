@@ -1,6 +1,6 @@
 //! The plan as JSON, for tools. Fields are only ever added.
 
-use millstream_runtime::graph::{Changelog, Operation, Schema, StreamType};
+use millstream_runtime::graph::{Changelog, Operation, Schema, StateSettings, StreamType};
 use serde_json::{Map, Value, json};
 
 use super::{Plan, deliveries};
@@ -52,11 +52,16 @@ pub fn json(plan: Plan<'_>) -> Value {
             })
         })
         .collect();
+    let state = match &job.settings.state {
+        StateSettings::Memory => json!({ "in": "memory" }),
+        StateSettings::Disk { path, memory } => json!({ "in": "disk", "path": path.to_string(), "memory": memory }),
+    };
     json!({
         "job": job.settings.name,
         "doc": job.settings.doc,
         "parallelism": job.settings.parallelism,
         "max_parallelism": job.settings.max_parallelism,
+        "state": state,
         "operators": operators,
         "chains": chains,
         "exchanges": exchanges,

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use millstream_runtime::graph::text::OptionList;
-use millstream_runtime::graph::{Chain, Emit, JobVertex, Operation, SourceOperation, VertexId};
+use millstream_runtime::graph::{Chain, Emit, JobVertex, Operation, SourceOperation, StateSettings, VertexId};
 
 use super::{Plan, deliveries, travels, ways_out};
 use crate::plan::analysis::stages::asked_columns;
+use crate::plan::dump::job::size_text;
 use crate::plan::dump::{operation, types};
 
 /// Sources, chains with their operators, and the delivery guarantees.
@@ -16,6 +17,9 @@ pub fn text(plan: Plan<'_>) -> String {
     let doc =
         settings.doc.as_deref().and_then(|doc| doc.lines().next()).map(|doc| format!(": {}", doc.trim())).unwrap_or_default();
     let _ = writeln!(out, "Job {}{doc}", settings.name);
+    if let StateSettings::Disk { path, memory } = &settings.state {
+        let _ = writeln!(out, "\nState: up to {} of it in memory, the rest on disk in {path}", size_text(*memory));
+    }
     let _ = writeln!(out, "\nSources");
     for id in plan.job.topological() {
         source(&mut out, plan, id);

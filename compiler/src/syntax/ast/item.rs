@@ -67,6 +67,8 @@ pub enum SettingValue {
     },
     /// `into bad_rows`
     Into(Name),
+    /// `disk { path: "./state" }`
+    Block(Name, Vec<ConnectorOption>),
     Error,
 }
 

@@ -60,6 +60,10 @@ impl Builder<'_> {
                     let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name);
                     return name.map_or(SettingValue::Error, |name| SettingValue::Into(self.name(&name)));
                 }
+                Rule::nested_options => {
+                    let (name, options) = self.nested_options(inner);
+                    return SettingValue::Block(name, options);
+                }
                 Rule::checkpoint_value => {
                     let (mut exprs, mut options) = (Vec::new(), Vec::new());
                     for part in inner.into_inner() {
@@ -77,6 +81,19 @@ impl Builder<'_> {
             }
         }
         SettingValue::Error
+    }
+
+    /// `disk { path: ".." }`
+    fn nested_options(&mut self, pair: Pair<'_, Rule>) -> (Name, Vec<ConnectorOption>) {
+        let (mut name, mut options) = (no_name(self.span(&pair)), Vec::new());
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::any_word => name = self.name(&part),
+                Rule::option_block => options = self.options(part),
+                _ => {}
+            }
+        }
+        (name, options)
     }
 
     /// `file { path: ".." }`
@@ -171,14 +188,7 @@ impl Builder<'_> {
                 Rule::every_value => return self.only_expr(inner).map_or(OptionValue::Error, OptionValue::Every),
                 Rule::after_value => return self.only_expr(inner).map_or(OptionValue::Error, OptionValue::After),
                 Rule::nested_options => {
-                    let (mut name, mut options) = (no_name(self.span(&inner)), Vec::new());
-                    for part in inner.into_inner() {
-                        match part.as_rule() {
-                            Rule::any_word => name = self.name(&part),
-                            Rule::option_block => options = self.options(part),
-                            _ => {}
-                        }
-                    }
+                    let (name, options) = self.nested_options(inner);
                     return OptionValue::Block(name, options);
                 }
                 _ => {}

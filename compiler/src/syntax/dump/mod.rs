@@ -103,6 +103,10 @@ impl Out {
                 self.line(format!("{}: every {}{to}", setting.name.text, expr(every)));
                 return self.inside(|out| out.options(options));
             }
+            SettingValue::Block(block, options) => {
+                self.line(format!("{}: {}", setting.name.text, name(block)));
+                return self.inside(|out| out.options(options));
+            }
             SettingValue::Into(stream) => format!("into {}", name(stream)),
             SettingValue::Error => "error".to_string(),
         };

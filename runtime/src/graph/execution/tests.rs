@@ -1,11 +1,11 @@
 //! Small graphs and the chains they become.
 
 use super::*;
-use crate::graph::RestartSettings;
 use crate::graph::expr::{Expr, ExprKind, Literal, Origin};
 use crate::graph::job::{Hints, JobSettings, JobVertex};
 use crate::graph::operation::{Changelog, ErrorPolicy, Operation, StreamType};
 use crate::graph::ty::{Field, Schema, Ty};
+use crate::graph::{RestartSettings, StateSettings};
 
 fn graph() -> JobGraph {
     let settings = JobSettings {
@@ -17,6 +17,7 @@ fn graph() -> JobGraph {
         buffer_timeout: 0,
         on_error: ErrorPolicy::Fail,
         restart: RestartSettings::Default,
+        state: StateSettings::Memory,
         ttl: None,
     };
     JobGraph::new(settings, Vec::new(), Vec::new())

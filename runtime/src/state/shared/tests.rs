@@ -34,7 +34,7 @@ fn through(before: &mut [States], after: u32) -> Vec<States> {
         // What is done behind the barrier is not in the checkpoint.
         states.list.push(666);
         states.rules.change(&Everywhere(())).clear();
-        entries.extend(entries_of(builder.into_operators(), u32::try_from(subtask).unwrap()));
+        entries.extend(entries_of(builder.into_operators(), u32::try_from(subtask).unwrap()).unwrap());
     }
     let dealt: Vec<RestoredState> = deal_for_tests("chain", "op", after, u32::try_from(subtasks).unwrap(), entries);
     dealt

@@ -73,7 +73,7 @@ impl Task {
     }
 }
 
-/// Encodes what was taken, on another thread. If that panics: why, and what sinks have staged, which needs no encoding.
+/// Encodes what was taken, on another thread. If that fails or panics: why, and what sinks have staged, which needs no encoding.
 async fn encode(snapshot: SnapshotBuilder, subtask: u32) -> Result<Vec<StateEntry>, (String, Vec<StateEntry>)> {
     let mut operators = snapshot.into_operators();
     let staged = take_staged(&mut operators, subtask);
@@ -81,10 +81,11 @@ async fn encode(snapshot: SnapshotBuilder, subtask: u32) -> Result<Vec<StateEntr
         return Err((error.to_string(), staged));
     }
     match seam::blocking(move || entries_of(operators, subtask)).await {
-        Ok(mut entries) => {
+        Ok(Ok(mut entries)) => {
             entries.extend(staged);
             Ok(entries)
         }
+        Ok(Err(error)) => Err((error.to_string(), staged)),
         Err(reason) => Err((format!("encoding its state panicked: {reason}"), staged)),
     }
 }

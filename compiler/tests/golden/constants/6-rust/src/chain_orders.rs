@@ -27,7 +27,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
                 id: row.id,
                 minutes: 1440i64,
                 overflow: arith::add(i64::from(row.quantity), 4_000_000_000_i64)
-                    .at("quantity + 2_000_000_000 * 2", "in.flow:29:19")?,
+                    .at("quantity + 2_000_000_000 * 2", "in.flow:30:19")?,
                 note: Str::from(
                     match row.note.as_deref() {
                         Some(v1) => v1,
@@ -43,13 +43,13 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
                     },
                 ),
                 euros: crate::functions::euros(row.price)
-                    .at("euros(price)", "in.flow:33:16")?,
+                    .at("euros(price)", "in.flow:34:16")?,
                 first: list_get(row.tags.as_slice(), 0i64)
                     .map(|v2| v2.as_str())
                     .map(Str::from),
                 text: concat_text(&[&row.id, &": ", &row.quantity, &" at ", &row.price]),
                 due: arith::add(row.placed_at, Duration(5_400_000_000))
-                    .at("placed_at + 1h30m", "in.flow:36:14")?,
+                    .at("placed_at + 1h30m", "in.flow:37:14")?,
             })),
             sink_shown_file,
         )?;
@@ -71,7 +71,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     cx.source("orders/source/0", "orders", source, config, where_0)
 }
 
-/// in.flow:21 source orders: Order from file { path: "orders.jsonl", format: json }
+/// in.flow:22 source orders: Order from file { path: "orders.jsonl", format: json }
 pub fn source(_params: &ParamValues) -> JobResult<FileSource<types::Order, JsonFormat>> {
     let options = Options::new()
         .with("path", "orders.jsonl")

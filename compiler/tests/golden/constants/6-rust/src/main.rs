@@ -26,6 +26,10 @@ fn job() -> millstream::Job {
             jitter: 200,
             reset: 3_600_000_000,
         }),
+        state: millstream::StateConfig::Disk {
+            path: |_params| { Ok(String::from("./spill")) },
+            memory: 67108864,
+        },
         on_error: millstream::ErrorPolicy::Skip,
         params: params::SPECS,
         chains: Vec::from([

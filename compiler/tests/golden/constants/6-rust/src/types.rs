@@ -2,7 +2,7 @@
 
 use millstream::codegen::*;
 
-/// Rows of `Order`, the columns in use: in.flow:21 source orders: Order from file { path: "orders.jsonl", format: json }
+/// Rows of `Order`, the columns in use: in.flow:22 source orders: Order from file { path: "orders.jsonl", format: json }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Order {
     pub id: i64,
@@ -13,7 +13,7 @@ pub struct Order {
     pub tags: Vec<Str>,
 }
 
-/// Rows of `shown: select`: in.flow:26 select { id, minutes: 60 * 24, overflow: quantity + 2_000_000_000 * 2, note: note ?? "none", long…
+/// Rows of `shown: select`: in.flow:27 select { id, minutes: 60 * 24, overflow: quantity + 2_000_000_000 * 2, note: note ?? "none", long…
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Shown {
     pub id: i64,

@@ -24,6 +24,7 @@ fn job() -> millstream::Job {
             within: 300_000_000,
             delay: 10_000_000,
         }),
+        state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: params::SPECS,
         chains: Vec::from([

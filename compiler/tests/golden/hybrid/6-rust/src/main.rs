@@ -24,6 +24,7 @@ fn job() -> millstream::Job {
             ),
         ),
         restart: millstream::Restart::Default,
+        state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: params::SPECS,
         chains: Vec::from([

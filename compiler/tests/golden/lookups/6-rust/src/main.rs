@@ -18,6 +18,7 @@ fn job() -> millstream::Job {
         buffer_timeout_micros: 100_000,
         checkpoint: None,
         restart: millstream::Restart::Default,
+        state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
         chains: Vec::from([

@@ -26,6 +26,7 @@ fn job() -> millstream::Job {
             ),
         ),
         restart: millstream::Restart::Default,
+        state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
         chains: Vec::from([

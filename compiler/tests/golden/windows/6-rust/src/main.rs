@@ -36,6 +36,7 @@ fn job() -> millstream::Job {
             )
         }),
         restart: millstream::Restart::Default,
+        state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
         chains: Vec::from([
