@@ -109,7 +109,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         &mut self,
         table: u32,
         which: impl Fn(&V) -> bool,
-        mut change: impl FnMut(&K, &mut V) -> Result<(), E>,
+        #[cfg_attr(not(feature = "disk"), allow(unused_mut))] mut change: impl FnMut(&K, &mut V) -> Result<(), E>,
     ) -> Result<(), E> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
@@ -217,6 +217,7 @@ enum Shared<K, V> {
 impl<K: State, V: State> SharedTable<K, V> {
     /// Appends the number of entries, then each key and value.
     pub fn encode(&self, out: &mut Vec<u8>) -> JobResult<()> {
+        #[cfg_attr(not(feature = "disk"), allow(clippy::infallible_destructuring_match))]
         let entries = match &self.0 {
             Shared::Table(entries) => entries,
             #[cfg(feature = "disk")]

@@ -47,7 +47,7 @@ impl<'a> Types<'a> {
             cx.report(rust::connector_without_sides(&item.item, name));
             return None;
         }
-        for format in item.formats.iter().filter(|format| formats::find(&format.text).is_none()) {
+        if let Some(format) = item.formats.iter().find(|format| formats::find(&format.text).is_none()) {
             let known: Vec<&str> = formats::FORMATS.iter().map(|format| format.name).collect();
             let title = format!("there is no format `{}`", format.text);
             cx.report(rust::connector_default(format.span, title, format!("there are {}", known.join(", "))));

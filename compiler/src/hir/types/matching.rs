@@ -277,9 +277,11 @@ impl Pattern {
                 matches!(value.kind, ExprKind::Literal(_)) && value.kind == other.kind
             }
             (Pattern::Value(_), Pattern::Range(_)) => false,
-            (Pattern::Range(range), Pattern::Value(value)) => range.from_takes(Some(value)) && range.to_takes(Some(value), true),
+            (Pattern::Range(range), Pattern::Value(value)) => {
+                range.begins_before(Some(value)) && range.ends_behind(Some(value), true)
+            }
             (Pattern::Range(range), Pattern::Range(other)) => {
-                range.from_takes(other.from.as_ref()) && range.to_takes(other.to.as_ref(), other.inclusive)
+                range.begins_before(other.from.as_ref()) && range.ends_behind(other.to.as_ref(), other.inclusive)
             }
         }
     }
@@ -287,13 +289,13 @@ impl Pattern {
 
 impl Range {
     /// Whether it begins at or before a place.
-    fn from_takes(&self, other: Option<&Expr>) -> bool {
+    fn begins_before(&self, other: Option<&Expr>) -> bool {
         let Some(from) = &self.from else { return true };
         other.is_some_and(|other| matches!(order(from, other), Some(Ordering::Less | Ordering::Equal)))
     }
 
     /// Whether it ends at or behind a place, which counts itself or not.
-    fn to_takes(&self, other: Option<&Expr>, counts: bool) -> bool {
+    fn ends_behind(&self, other: Option<&Expr>, counts: bool) -> bool {
         let Some(to) = &self.to else { return true };
         match other.and_then(|other| order(other, to)) {
             Some(Ordering::Less) => true,

@@ -179,8 +179,8 @@ impl Builder<'_> {
             }
         }
         // They become `if`s one within the other.
-        let conditions = arms.iter().filter(|arm: &&MatchArm| arm.has_conditions());
-        if let Some(arm) = conditions.skip(super::super::check::MAX_DEPTH).next() {
+        let mut conditions = arms.iter().filter(|arm: &&MatchArm| arm.has_conditions());
+        if let Some(arm) = conditions.nth(super::super::check::MAX_DEPTH) {
             self.report(errors::too_many_conditions(arm.span, super::super::check::MAX_DEPTH));
             return ExprKind::Error;
         }

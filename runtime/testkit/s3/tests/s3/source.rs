@@ -60,7 +60,7 @@ source_suite!(Files);
 
 impl Fixture {
     /// Arguments of the job with its input from the bucket.
-    fn from_bucket(&self, input: &str, more: &[&str]) -> Vec<String> {
+    fn reading(&self, input: &str, more: &[&str]) -> Vec<String> {
         let own = ["--input", input, "--output", &self.setup.path("out"), "--quiet"].map(str::to_owned);
         own.into_iter().chain(more.iter().map(|&arg| arg.to_owned())).collect()
     }
@@ -81,7 +81,7 @@ impl Fixture {
 fn connections_that_break_lose_and_double_nothing() {
     let fixture = Fixture::new(120_000, 0);
     fixture.put_bids();
-    let args = fixture.from_bucket("s3://data/in/day=*/bids-*.jsonl", &["--parallelism", "2"]);
+    let args = fixture.reading("s3://data/in/day=*/bids-*.jsonl", &["--parallelism", "2"]);
     fixture.server.break_connections(6, 1_000_000);
     let output = fixture.command_of(&args).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
@@ -95,7 +95,7 @@ fn killed_at_any_moment_and_started_again() {
     fixture.put_bids();
     let place = "s3://data/checkpoints";
     let more = ["--checkpoint-dir", place, "--checkpoint-interval", "40ms", "--rate", "10000", "--parallelism", "2"];
-    let args = fixture.from_bucket("s3://data/in/*/*.jsonl", &more);
+    let args = fixture.reading("s3://data/in/*/*.jsonl", &more);
     let kills = fixture.kill_until_it_ends(&args, 900, || super::job::output(&fixture.setup.out()));
     assert!(kills > 2, "it was killed {kills} times only");
     fixture.check();
@@ -108,7 +108,7 @@ fn objects_folders_and_mistakes() {
     std::fs::remove_file(fixture.folder("in/day=1/other.txt")).unwrap();
     for input in ["s3://data/in/day=1", "s3://data/in/day=1/", "s3://data/in/day=1/bids-0.jsonl, s3://data/in/day=1/bids-1.jsonl"]
     {
-        let output = fixture.command_of(&fixture.from_bucket(input, &["--replace"])).output().unwrap();
+        let output = fixture.command_of(&fixture.reading(input, &["--replace"])).output().unwrap();
         assert!(output.status.success(), "{input}: {}", stderr(&output));
         fixture.check();
     }
@@ -117,7 +117,7 @@ fn objects_folders_and_mistakes() {
         ("s3://data/in/[", "--replace", "no valid pattern"),
         ("s3://data/in/day=1", "--append", "objects such as `s3://data/in/day=1` do not grow"),
     ] {
-        let output = fixture.command_of(&fixture.from_bucket(input, &[more])).output().unwrap();
+        let output = fixture.command_of(&fixture.reading(input, &[more])).output().unwrap();
         let said = stderr(&output);
         assert!(output.status.code() == Some(1) && said.contains(expected), "{input}: {said}");
     }
