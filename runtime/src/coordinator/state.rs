@@ -2,7 +2,7 @@
 
 use crate::checkpoint::{Part, StateEntry};
 use crate::error::JobResult;
-use crate::operator::{OperatorSnapshot, Spread, StateParts};
+use crate::operator::{OperatorSnapshot, Spread, StateParts, StateSnapshot};
 use crate::sink::{COMMITTABLES, SUMMARY};
 
 /// Encodes lazily taken snapshots. Heavy: not on a task.
@@ -10,13 +10,7 @@ pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> JobR
     let mut entries = Vec::new();
     for operator in operators {
         for state in operator.states {
-            let entry = |part| StateEntry {
-                uid: operator.uid.to_string(),
-                state: state.name.clone(),
-                schema: state.schema.clone(),
-                subtask,
-                part,
-            };
+            let entry = entry_of(&operator.uid, &state.name, &state.schema, subtask);
             match state.parts {
                 StateParts::Keyed(groups) => {
                     for group in groups {
@@ -39,14 +33,21 @@ pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> JobR
     Ok(entries)
 }
 
+fn entry_of(uid: &str, name: &str, schema: &str, subtask: u32) -> impl Fn(Part) -> StateEntry {
+    move |part| StateEntry { uid: uid.to_owned(), state: name.to_owned(), schema: schema.to_owned(), subtask, part }
+}
+
 /// Takes out what sinks want to have committed: that is encoded already, and must not be lost.
 pub(crate) fn take_staged(operators: &mut [OperatorSnapshot], subtask: u32) -> Vec<StateEntry> {
-    let is_staged = |name: &str| name == SUMMARY || name == COMMITTABLES;
-    let staged = operators.iter_mut().map(|operator| OperatorSnapshot {
-        uid: operator.uid.clone(),
-        states: operator.states.extract_if(.., |state| is_staged(&state.name)).collect(),
-    });
-    let staged: Vec<_> = staged.collect();
-    // They are items, which are encoded.
-    entries_of(staged, subtask).unwrap_or_default()
+    let is_staged = |state: &StateSnapshot| {
+        (state.name == SUMMARY || state.name == COMMITTABLES) && matches!(state.parts, StateParts::List(_))
+    };
+    let mut entries = Vec::new();
+    for OperatorSnapshot { uid, states } in operators {
+        for StateSnapshot { name, schema, parts } in states.extract_if(.., |state| is_staged(state)) {
+            let StateParts::List(items) = parts else { continue };
+            entries.extend(items.into_iter().map(Part::Item).map(entry_of(uid, &name, &schema, subtask)));
+        }
+    }
+    entries
 }

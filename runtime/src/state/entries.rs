@@ -18,19 +18,28 @@ pub struct Entry<K, V> {
 }
 
 /// It was asked for since its table was looked at for entries that can go to disk.
-#[cfg(feature = "disk")]
 pub(super) const ASKED: u8 = 1;
 /// A copy of it lies on disk.
 #[cfg(feature = "disk")]
 pub(super) const COPIED: u8 = 2;
 /// It differs from its copy.
-#[cfg(feature = "disk")]
 pub(super) const CHANGED: u8 = 4;
 
 impl<K, V> Entry<K, V> {
     /// Where the entry belongs.
     pub fn slot(&self, table: u32) -> Slot {
         Slot { table, hash: self.hash }
+    }
+
+    /// Notes what a disk has to know of it; without one, nothing.
+    #[inline]
+    fn mark(&mut self, mark: u8) {
+        #[cfg(feature = "disk")]
+        {
+            self.mark |= mark;
+        }
+        #[cfg(not(feature = "disk"))]
+        let _ = mark;
     }
 }
 
@@ -80,16 +89,44 @@ impl<K, V> Entries<K, V> {
         }
     }
 
-    /// Changes the entries that are like this, and takes away those of which `change` says that they may go.
-    pub fn sweep(&mut self, which: impl Fn(&V) -> bool, mut change: impl FnMut(&K, &mut V) -> bool) {
+    /// Whether a value is like this.
+    pub fn has(&self, which: impl Fn(&V) -> bool) -> bool {
+        self.list.iter().any(|entry| which(&entry.value))
+    }
+
+    /// Changes the values that are like this.
+    pub fn change<E>(
+        &mut self,
+        which: impl Fn(&V) -> bool,
+        mut change: impl FnMut(&K, &mut V) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.list.iter_mut().filter(|entry| which(&entry.value)).try_for_each(|entry| {
+            entry.mark(CHANGED);
+            change(&entry.key, &mut entry.value)
+        })
+    }
+
+    /// The same, and takes away those of which `change` says that they may go; `gone` sees them go. Gives back the memory of what has
+    /// become small.
+    pub fn sweep(
+        &mut self,
+        which: impl Fn(&V) -> bool,
+        mut change: impl FnMut(&K, &mut V) -> bool,
+        mut gone: impl FnMut(&Entry<K, V>),
+    ) {
         let mut number = 0;
         while let Some(entry) = self.list.get_mut(number) {
-            if which(&entry.value) && change(&entry.key, &mut entry.value) {
-                self.remove(number);
-            } else {
-                number += 1;
+            if which(&entry.value) {
+                entry.mark(CHANGED);
+                if change(&entry.key, &mut entry.value) {
+                    gone(entry);
+                    self.remove(number);
+                    continue;
+                }
             }
+            number += 1;
         }
+        self.shrink();
     }
 
     /// Takes an entry whose key is not there.
@@ -115,10 +152,7 @@ impl<K, V> Entries<K, V> {
     /// Puts in an entry that came back from the disk.
     #[cfg(feature = "disk")]
     pub fn insert(&mut self, slot: Slot, key: K, value: V, mark: u8) {
-        let number = self.list.len() as u32;
-        self.list.push(Entry { hash: slot.hash, key, value, mark });
-        let list = &self.list;
-        self.numbers.insert_unique(spread(slot.hash), number, |number| spread(list[*number as usize].hash));
+        self.push(Entry { hash: slot.hash, key, value, mark });
     }
 
     /// Takes away one entry; the last takes its place.
@@ -137,7 +171,7 @@ impl<K, V> Entries<K, V> {
     }
 
     /// Gives back memory when three of four places are free.
-    pub fn shrink(&mut self) {
+    fn shrink(&mut self) {
         let len = self.list.len();
         if self.list.capacity() > 64 && len < self.list.capacity() / 4 {
             self.list.shrink_to(2 * len);
@@ -175,10 +209,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
     #[inline]
     pub fn value(&mut self) -> &mut V {
         let entry = &mut self.list[*self.number.get() as usize];
-        #[cfg(feature = "disk")]
-        {
-            entry.mark |= ASKED | CHANGED;
-        }
+        entry.mark(ASKED | CHANGED);
         &mut entry.value
     }
 
@@ -186,10 +217,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
     #[inline]
     pub fn into_value(self) -> &'a mut V {
         let entry = &mut self.list[*self.number.get() as usize];
-        #[cfg(feature = "disk")]
-        {
-            entry.mark |= ASKED | CHANGED;
-        }
+        entry.mark(ASKED | CHANGED);
         &mut entry.value
     }
 

@@ -14,7 +14,7 @@ use super::entries::{Entries, Entry};
 const FULL: usize = 64;
 
 /// The entries of one key group.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Table<K, V> {
     top: Layer<K, V>,
     /// How many shards there are. Those that `top` is too short for are below.
@@ -24,7 +24,7 @@ pub(super) struct Table<K, V> {
 }
 
 /// Shards, as far as they were written to since the layer below was taken.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Layer<K, V> {
     shards: Vec<Option<Entries<K, V>>>,
     below: Option<Arc<Layer<K, V>>>,
@@ -211,15 +211,14 @@ impl<K: Clone + Eq, V: Clone> Table<K, V> {
         self.settle();
         for number in 0..self.count {
             if self.has(number, &which) {
-                let mut list = self.bring_up(number).list.iter_mut().filter(|entry| which(&entry.value));
-                list.try_for_each(|entry| change(&entry.key, &mut entry.value))?;
+                self.bring_up(number).change(&which, &mut change)?;
             }
         }
         Ok(())
     }
 
     fn has(&self, number: usize, which: impl Fn(&V) -> bool) -> bool {
-        self.top.get(number).is_some_and(|shard| shard.list.iter().any(|entry| which(&entry.value)))
+        self.top.get(number).is_some_and(|shard| shard.has(which))
     }
 
     /// The same, and takes away those of which `change` says that they may go. Gives back the memory of what has become small.
@@ -227,9 +226,7 @@ impl<K: Clone + Eq, V: Clone> Table<K, V> {
         self.settle();
         for number in 0..self.count {
             if self.has(number, &which) {
-                let shard = self.bring_up(number);
-                shard.sweep(&which, &mut change);
-                shard.shrink();
+                self.bring_up(number).sweep(&which, &mut change, |_| {});
             }
         }
         if self.count > 1 && self.len() < self.count * FULL / 16 {

@@ -7,9 +7,9 @@
 
 #[cfg(feature = "disk")]
 use super::disk::{Fate, Spill, SpilledTable};
-use super::entries::Place;
 #[cfg(feature = "disk")]
-use super::entries::{CHANGED, COPIED};
+use super::entries::COPIED;
+use super::entries::Place;
 use super::table::{Snapshot, Table};
 use super::{KeyHasher, Slot, State, StateError, StateReader};
 use crate::error::{JobError, JobResult};
@@ -70,25 +70,25 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
 
     /// Whether there is no key at all.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        #[cfg(feature = "disk")]
+        if self.spill.as_ref().is_some_and(|spill| spill.all_away() > 0) {
+            return false;
+        }
+        self.tables.iter().all(Table::is_empty)
     }
 
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        (0..self.tables()).map(|table| self.len_of(table)).sum()
+        let in_memory: usize = self.tables.iter().map(Table::len).sum();
+        #[cfg(feature = "disk")]
+        return in_memory + self.spill.as_ref().map_or(0, |spill| spill.all_away());
+        #[cfg(not(feature = "disk"))]
+        in_memory
     }
 
     #[cfg(all(test, feature = "disk"))]
     pub(super) fn in_memory(&self) -> usize {
         self.tables.iter().map(Table::len).sum()
-    }
-
-    fn len_of(&self, table: u32) -> usize {
-        let in_memory = self.tables[table as usize].len();
-        #[cfg(feature = "disk")]
-        return in_memory + self.spill.as_ref().map_or(0, |spill| spill.away(table as usize));
-        #[cfg(not(feature = "disk"))]
-        in_memory
     }
 
     /// Looks at all entries of one table.
@@ -114,10 +114,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
             let entries = self.tables[table as usize].plain_mut();
-            for entry in entries.list.iter_mut().filter(|entry| which(&entry.value)) {
-                entry.mark |= CHANGED;
-                change(&entry.key, &mut entry.value)?;
-            }
+            entries.change(&which, &mut change)?;
             return spill.each_away(table as usize, entries, |_, key, value| {
                 let fate = if which(value) { Fate::Changed } else { Fate::Stays };
                 if let Fate::Changed = fate {
@@ -140,23 +137,11 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
             let entries = self.tables[table as usize].plain_mut();
-            let mut place = 0;
-            while let Some(entry) = entries.list.get_mut(place) {
-                if !which(&entry.value) {
-                    place += 1;
-                    continue;
-                }
-                entry.mark |= CHANGED;
-                if !change(&entry.key, &mut entry.value) {
-                    place += 1;
-                    continue;
-                }
+            entries.sweep(&which, &mut change, |entry| {
                 if entry.mark & COPIED != 0 {
                     spill.gone().push((table, entry.key.clone()));
                 }
-                entries.remove(place);
-            }
-            entries.shrink();
+            });
             return spill.each_away(table as usize, entries, |_, key, value| {
                 Ok(match which(value) {
                     false => Fate::Stays,
@@ -191,11 +176,11 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
 
     /// Shares one table with a snapshot. None: it is empty.
     pub fn share(&mut self, table: u32) -> JobResult<Option<SharedTable<K, V>>> {
-        if self.len_of(table) == 0 {
-            return Ok(None);
-        }
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
+            if spill.away(table as usize) == 0 && self.tables[table as usize].is_empty() {
+                return Ok(None);
+            }
             let shared = spill.snapshot(table as usize, self.tables[table as usize].plain_mut())?;
             return Ok(Some(SharedTable(Shared::Spilled(shared))));
         }

@@ -32,7 +32,7 @@ pub fn start(args: &[String]) -> Child {
 }
 
 /// Kills the child after `time`, unless it has ended by then.
-pub fn kill_after(mut child: Child, time: Duration) -> Option<ExitStatus> {
+fn kill_after(mut child: Child, time: Duration) -> Option<ExitStatus> {
     let deadline = Instant::now() + time;
     while Instant::now() < deadline {
         if let Some(status) = child.try_wait().unwrap() {
@@ -63,17 +63,29 @@ fn killed_and_started_again(setup: &Setup, more_args: &[&str]) {
     let checkpoints = setup.path("checkpoints");
     let more = ["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "20ms", "--rate", "30000", "--parallelism", "2"];
     let args = setup.args(&[&more[..], more_args].concat());
-    let all = expected(0..setup.bids);
     let mut seed = 88_172_645_463_325_252_u64;
-    let said = setup.path("stderr");
-    let mut kills = 0;
-    let end = loop {
+    let start = |_| {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
         // Most kills fall into the run; some into its start.
-        let child = command(&args).stderr(File::create(&said).unwrap()).spawn().unwrap();
-        match kill_after(child, Duration::from_millis(20 + seed % 600)) {
+        (command(&args), Duration::from_millis(20 + seed % 600))
+    };
+    let kills = until_it_ends(setup, start, |_| {});
+    assert!(kills > 3, "it was killed {kills} times only");
+}
+
+/// Starts processes, of which `start` tells how long they may run, until one comes to its end, and looks at the output after each; so
+/// does `look`, which is told whether the process has come to its end. How often one was killed.
+pub fn until_it_ends(setup: &Setup, mut start: impl FnMut(u64) -> (Command, Duration), mut look: impl FnMut(bool)) -> u64 {
+    let all = expected(0..setup.bids);
+    let said = setup.path("stderr");
+    let mut kills = 0;
+    let end = loop {
+        let (mut command, time) = start(kills);
+        let end = kill_after(command.stderr(File::create(&said).unwrap()).spawn().unwrap(), time);
+        look(end.is_some_and(|status| status.success()));
+        match end {
             Some(status) => break status,
             None => kills += 1,
         }
@@ -87,6 +99,6 @@ fn killed_and_started_again(setup: &Setup, more_args: &[&str]) {
     let said = std::fs::read_to_string(&said).unwrap();
     let over = said.contains("already holds files") && setup.succeeded();
     assert!(end.success() || over, "{end} after {kills} kills: {said}");
-    assert!(kills > 3, "it was killed {kills} times only");
     setup.check();
+    kills
 }

@@ -94,6 +94,11 @@ impl<K: Key> Spill<K> {
         self.away[table]
     }
 
+    /// How many entries of all tables are on disk only.
+    pub fn all_away(&self) -> usize {
+        self.away.iter().sum()
+    }
+
     /// Brings the entry of a key into memory, if there is one.
     #[inline]
     pub fn fetch<V: State>(&mut self, tables: &mut [Table<K, V>], slot: Slot, key: &K) -> JobResult<()> {
