@@ -36,8 +36,7 @@ pub(super) fn plain<'a>(cx: &mut Context<'a>, expr: &'a ast::Expr) -> StateSetti
 /// `disk { .. }`; as in memory where the word is another, which is reported.
 pub(super) fn block<'a>(cx: &mut Context<'a>, name: &'a Name, options: &'a [ConnectorOption]) -> StateSettings {
     if name.text != "disk" {
-        let expected = "`disk { path: \"./state\", memory: 256MB }`, or `memory` without a block";
-        cx.report(names::bad_setting("state", name.span, expected));
+        cx.report_value(names::bad_setting("state", name.span, "`disk` before a block, or `memory` without one"));
         return StateSettings::Memory;
     }
     let (mut path, mut memory) = (None, MEMORY);
