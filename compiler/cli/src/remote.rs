@@ -75,3 +75,22 @@ impl Drop for Copied {
 pub fn is_remote(path: &Path) -> bool {
     path.to_str().is_some_and(|path| path.starts_with("s3://"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_copy_names_the_bucket() {
+        let folder = std::env::temp_dir().join(format!("millstream-copied-{}", std::process::id()));
+        let copied = |place: &str| Copied { folder: folder.clone(), place: place.to_owned() };
+        let inside = folder.join("checkpoint-000002");
+        let text = format!("{} is damaged", inside.display());
+        let directory = copied("s3://jobs/orders");
+        assert_eq!(directory.path(), folder);
+        assert_eq!(directory.named(&text), "s3://jobs/orders/checkpoint-000002 is damaged");
+        let one = copied("s3://jobs/orders/checkpoint-000002");
+        assert_eq!(one.path(), inside);
+        assert_eq!(one.named(&text), "s3://jobs/orders/checkpoint-000002 is damaged");
+    }
+}

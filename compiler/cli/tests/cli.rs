@@ -248,6 +248,26 @@ fn fmt_rewrites_checks_and_filters() {
     assert_eq!(folder.run(&["fmt"]).code, Some(2));
 }
 
+/// A client of buckets is compiled where a text names a place in one, or the command line says so; for all others it would be a waste.
+#[test]
+fn only_pipelines_with_a_place_in_s3_get_its_client() {
+    let folder = Folder::new("s3");
+    folder.write("local.flow", GOOD);
+    folder.write("checkpoints.flow", GOOD.replace("\"checkpoints\"", "\"s3://jobs/good\""));
+    folder.write("sink.flow", GOOD.replace("\"out\"", "\"s3://lake/out\""));
+    for (file, more, expected) in [
+        ("local.flow", &[][..], false),
+        ("checkpoints.flow", &[], true),
+        ("sink.flow", &[], true),
+        ("local.flow", &["--features", "s3"], true),
+    ] {
+        let said = folder.run(&[&["build", file, "--emit-only", "crate"], more].concat());
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let manifest = fs::read_to_string(folder.0.join("crate/Cargo.toml")).unwrap();
+        assert_eq!(manifest.contains("\"s3\""), expected, "{file} {more:?}: {manifest}");
+    }
+}
+
 #[test]
 fn a_channel_needs_a_program() {
     let folder = Folder::new("channel");

@@ -97,7 +97,7 @@ impl Leftover {
             return failed(error);
         }
         if let Some(folder) = self.claimed {
-            remove_claimed(&folder).unwrap_or_else(failed);
+            remove_claimed(&folder).await.unwrap_or_else(failed);
         }
         if let Some(store) = self.store {
             store.clear().await.unwrap_or_else(failed);

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use object_store::ObjectStoreExt;
+use object_store::path::Path as StorePath;
+use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::lease;
 use super::storage::{Checkpoint, CheckpointStore, ReadError};
@@ -14,7 +15,10 @@ use crate::checkpoint::{MANIFEST, Manifest, StateEntry, folder_of, number_of, sa
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::notice::notice;
 use crate::seam::{self, Point};
-use crate::storage::{block, create_durably, folder_store, local_path, retried, root_cause, scheme_of};
+use crate::storage::{create_durably, folder_store, local_path, retried, root_cause, scheme_of};
+
+/// What data files end in: of a claimed checkpoint nothing is removed that somebody else has put there.
+const DATA: &str = "state";
 
 /// A checkpoint that somebody has named, and its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,10 +52,10 @@ pub(super) async fn store(
         seam::reach(Point::Retain).await?;
         stored.store(true, SeqCst);
         // Here, so that the coordinator does not wait for files to be removed.
-        let removed = own.retain(id, retain).await.and_then(|kept| match claimed {
-            Some(claimed) if kept >= retain => remove_claimed(&claimed),
-            _ => Ok(()),
-        });
+        let removed = match (own.retain(id, retain).await, claimed) {
+            (Ok(kept), Some(claimed)) if kept >= retain => remove_claimed(&claimed).await,
+            (kept, _) => kept.map(drop),
+        };
         match seam::reach(Point::Retained).await.and(removed) {
             Err(error) if error.kind() == ErrorKind::Transient => {
                 notice(&format!("warning: old checkpoints are still there: {error}"));
@@ -81,7 +85,10 @@ impl CheckpointStore {
         };
         let name = whole.file_name().and_then(|name| name.to_str());
         let is_checkpoint = match remote {
-            Some(_) => has_manifest(&whole).await.map_err(cannot)?,
+            Some(place) => {
+                let store = folder_store(place).map_err(|error| cannot(error.message().to_owned()))?;
+                has_manifest(&*store, MANIFEST).await.map_err(cannot)?
+            }
             None => whole.join(MANIFEST).exists(),
         };
         let folder = name.filter(|name| number_of(name).is_some() || is_checkpoint);
@@ -144,23 +151,23 @@ impl CheckpointStore {
     /// The same in a bucket, which has no folders to make.
     async fn remote_savepoint(directory: &str, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<PathBuf> {
         let cannot = |reason: String| JobError::transient(format!("cannot write a savepoint to `{directory}`: {reason}"));
+        let store = folder_store(directory)?;
         let name = savepoint_of(&manifest.job, manifest.checkpoint);
         let mut folder = name.clone();
         let mut number = 1;
-        while has_manifest(&Path::new(directory).join(&folder)).await.map_err(cannot)? {
+        while has_manifest(&*store, &format!("{folder}/{MANIFEST}")).await.map_err(cannot)? {
             number += 1;
             folder = format!("{name}-{number}");
         }
-        let store = CheckpointStore::reader(folder_store(directory)?, PathBuf::from(directory));
+        let store = CheckpointStore::reader(store, PathBuf::from(directory));
         store.write_folder(&folder, manifest, entries).await?;
         Ok(store.directory.join(folder))
     }
 }
 
-/// Whether a folder of a bucket is a checkpoint.
-async fn has_manifest(folder: &Path) -> Result<bool, String> {
-    let store = folder_store(&folder.to_string_lossy()).map_err(|error| error.message().to_owned())?;
-    let manifest = object_store::path::Path::from(MANIFEST);
+/// Whether there is a manifest of this name.
+async fn has_manifest(store: &dyn ObjectStore, name: &str) -> Result<bool, String> {
+    let manifest = StorePath::from(name);
     match retried(|| store.head(&manifest)).await {
         Ok(_) => Ok(true),
         Err(object_store::Error::NotFound { .. }) => Ok(false),
@@ -169,19 +176,18 @@ async fn has_manifest(folder: &Path) -> Result<bool, String> {
 }
 
 /// The same as [`remove_claimed`] in a bucket.
-fn remove_remote(folder: &Path) -> JobResult<()> {
+async fn remove_remote(folder: &Path) -> JobResult<()> {
     let (Some(directory), Some(name)) = (folder.parent(), folder.file_name().and_then(|name| name.to_str())) else {
         return Ok(());
     };
     let store = CheckpointStore::reader(folder_store(&directory.to_string_lossy())?, directory.to_owned());
-    let name = name.to_owned();
-    block(async move { store.remove_folder(&name).await })?
+    store.remove_folder(name, |file| file.extension() == Some(DATA)).await
 }
 
 /// Removes a checkpoint that the job has taken over, the manifest first. One that is gone is fine.
-pub(crate) fn remove_claimed(folder: &Path) -> JobResult<()> {
+pub(crate) async fn remove_claimed(folder: &Path) -> JobResult<()> {
     if folder.to_str().is_some_and(|folder| scheme_of(folder).is_some()) {
-        return remove_remote(folder);
+        return remove_remote(folder).await;
     }
     let gone = |result: std::io::Result<()>| match result {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -191,8 +197,7 @@ pub(crate) fn remove_claimed(folder: &Path) -> JobResult<()> {
     };
     gone(std::fs::remove_file(folder.join(MANIFEST)))?;
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        // Nothing that somebody else has put there.
-        if entry.path().extension().is_some_and(|extension| extension == "state") {
+        if entry.path().extension().is_some_and(|extension| extension == DATA) {
             gone(std::fs::remove_file(entry.path()))?;
         }
     }

@@ -205,7 +205,7 @@ impl CheckpointStore {
         }
         if result.is_err() && self.still_held().await.is_ok() {
             // If it fails, too, the next retention does it.
-            let _ = self.remove_folder(folder).await;
+            let _ = self.remove_folder(folder, |_| true).await;
         }
         result
     }
@@ -383,10 +383,11 @@ impl CheckpointStore {
 
     /// Removes one checkpoint, its manifest first: half a removal leaves nothing that looks whole.
     pub(super) async fn remove(&self, id: u64) -> JobResult<()> {
-        self.remove_folder(&folder_of(id)).await
+        self.remove_folder(&folder_of(id), |_| true).await
     }
 
-    pub(super) async fn remove_folder(&self, folder: &str) -> JobResult<()> {
+    /// Removes a manifest, and then the files of its folder for which `goes` says so.
+    pub(super) async fn remove_folder(&self, folder: &str, goes: impl Fn(&StorePath) -> bool) -> JobResult<()> {
         let failed = |error: object_store::Error| {
             JobError::transient(format!("cannot remove `{}`: {}", self.directory.join(folder).display(), root_cause(&error)))
         };
@@ -396,7 +397,7 @@ impl CheckpointStore {
         }
         let prefix = StorePath::from(folder);
         let files: Vec<_> = self.store.list(Some(&prefix)).try_collect().await.map_err(failed)?;
-        for file in files {
+        for file in files.iter().filter(|file| goes(&file.location)) {
             match self.store.delete(&file.location).await {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
                 Err(error) => return Err(failed(error)),

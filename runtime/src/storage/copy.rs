@@ -36,6 +36,8 @@ fn copy(place: &str, folder: &str) -> JobResult<()> {
         _ => (place.clone(), None),
     };
     let store = folder_store(&directory)?;
+    // There may be nothing to copy.
+    std::fs::create_dir_all(&folder).map_err(|error| JobError::io(format_args!("cannot make `{folder}`"), &error))?;
     block(async move {
         let failed = |error: object_store::Error| JobError::new(format!("cannot read `{place}`: {}", root_cause(&error)));
         let listed = store.list_with_delimiter(None).await.map_err(failed)?;

@@ -20,4 +20,4 @@ pub(crate) use folder::{create_durably, sync_folder};
 #[cfg(test)]
 pub(crate) use place::BegunList;
 pub(crate) use place::{Begun, Objects, Remote, folder_store, key_of, local_path, open_remote, scheme_of};
-pub(crate) use retry::{retried, root_cause};
+pub(crate) use retry::{is_answer, retried, root_cause};

@@ -1,8 +1,9 @@
 //! Where things are stored: a local folder, or a folder of a bucket: `s3://bucket/path`.
 
+use std::collections::HashMap;
 use std::fmt::Debug;
 use std::path::Path as LocalPath;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
 use object_store::local::LocalFileSystem;
@@ -46,6 +47,24 @@ pub(crate) struct Remote {
     pub shown: String,
 }
 
+impl Remote {
+    /// The name of an object in the folder.
+    pub fn key(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}/{name}", self.path) }
+    }
+
+    /// The bucket, for people: `s3://bucket`.
+    pub fn bucket(&self) -> &str {
+        self.shown.strip_suffix(&self.path).unwrap_or(&self.shown).trim_end_matches('/')
+    }
+}
+
+/// What it takes to ask a bucket.
+type Client = (Arc<dyn Objects>, Arc<dyn BegunList>);
+
+/// By bucket.
+static CLIENTS: LazyLock<Mutex<HashMap<String, Client>>> = LazyLock::new(Mutex::default);
+
 /// Scheme and the rest of a place that is no local folder.
 pub(crate) fn scheme_of(place: &str) -> Option<(&str, &str)> {
     place.split_once("://").filter(|(scheme, _)| *scheme != "file" && !scheme.contains('/'))
@@ -56,41 +75,53 @@ pub(crate) fn local_path(place: &str) -> &str {
     place.strip_prefix("file://").unwrap_or(place)
 }
 
-/// Opens a place with a scheme; nothing is asked of it yet.
+/// Opens a place with a scheme, for requests by [`spawn`](super::spawn) and [`block`](super::block): their threads stay, so that there
+/// is one client for each bucket. Nothing is asked of it yet.
 pub(crate) fn open_remote(place: &str) -> JobResult<Remote> {
+    let (bucket, path) = in_bucket(place)?;
     let shown = place.trim_end_matches('/').to_owned();
-    match scheme_of(&shown) {
+    let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (store, uploads) = match clients.get(bucket) {
+        Some(client) => client.clone(),
+        None => clients.entry(bucket.to_owned()).or_insert(open_bucket(bucket, &shown)?).clone(),
+    };
+    Ok(Remote { store, uploads, path: path.to_owned(), shown })
+}
+
+/// The bucket and the path of a place with a scheme.
+fn in_bucket(place: &str) -> JobResult<(&str, &str)> {
+    match scheme_of(place.trim_end_matches('/')) {
         Some(("s3", rest)) => {
             let (bucket, path) = rest.split_once('/').unwrap_or((rest, ""));
             if bucket.is_empty() {
                 return Err(JobError::new(format!("`{place}` names no bucket: a place in S3 is `s3://bucket/path`")));
             }
-            let path = path.trim_matches('/').to_owned();
-            let (store, uploads) = open_bucket(bucket, &shown)?;
-            Ok(Remote { store, uploads, path, shown })
+            Ok((bucket, path.trim_matches('/')))
         }
         _ => Err(JobError::new(format!("`{place}` is no place that is known: there are local folders and `s3://bucket/path`"))),
     }
 }
 
 #[cfg(feature = "s3")]
-fn open_bucket(bucket: &str, shown: &str) -> JobResult<(Arc<dyn Objects>, Arc<dyn BegunList>)> {
+fn open_bucket(bucket: &str, shown: &str) -> JobResult<Client> {
     super::s3::open(bucket, shown)
 }
 
 #[cfg(not(feature = "s3"))]
-fn open_bucket(_bucket: &str, shown: &str) -> JobResult<(Arc<dyn Objects>, Arc<dyn BegunList>)> {
+fn open_bucket(_bucket: &str, shown: &str) -> JobResult<Client> {
     Err(JobError::new(format!(
         "this binary was built without S3, which `{shown}` needs: pipelines whose text names a place that begins with `s3://` get it; for \
          one that is only given on the command line, build with `--features s3`"
     )))
 }
 
-/// The objects in a folder, local or not. Everything that is written is durable when it is said to be.
+/// The objects in a folder, local or not, with a client of its own. Everything that is written is durable when it is said to be.
 pub(crate) fn folder_store(place: &str) -> JobResult<Arc<dyn ObjectStore>> {
     if scheme_of(place).is_some() {
-        let Remote { store, path, .. } = open_remote(place)?;
-        return Ok(Arc::new(PrefixStore::new(store, Path::parse(&path).map_err(|error| bad_path(place, &error))?)));
+        let (bucket, path) = in_bucket(place)?;
+        let path = Path::parse(path).map_err(|error| bad_path(place, &error))?;
+        let (store, _) = open_bucket(bucket, place.trim_end_matches('/'))?;
+        return Ok(Arc::new(PrefixStore::new(store, path)));
     }
     let path = LocalPath::new(local_path(place));
     match local(path) {

@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The wait after the first failure; it doubles. Together about a second.
 const PAUSE: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_millis(70) };
 
+/// What is to be done where the environment has no credentials.
+const NO_CREDENTIALS: &str = " (there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)";
+
 /// Makes a request until it succeeds, fails for good, or has failed too often.
 pub(crate) async fn retried<T, F>(mut request: impl FnMut() -> F) -> Result<T, Error>
 where
@@ -64,6 +67,21 @@ pub(crate) fn may_pass(error: &Error) -> bool {
     true
 }
 
+/// Whether a store has answered, and would say the same again: there is no such bucket, or it is not for us. Anything else, and no
+/// answer, may pass.
+pub(crate) fn is_answer(error: &Error) -> bool {
+    match error {
+        Error::Generic { .. } | Error::JoinError { .. } => {
+            let cause = root_cause(error);
+            // The client has no other form for what it makes of an answer.
+            let status = cause.split_once("status code: ").and_then(|(_, status)| status.get(..3)?.parse::<u16>().ok());
+            let refused = status.is_some_and(|status| (400..500).contains(&status) && ![408, 429].contains(&status));
+            refused || cause.starts_with("Received redirect") || cause.ends_with(NO_CREDENTIALS)
+        }
+        _ => true,
+    }
+}
+
 /// The innermost cause of a store's error: the operating system's words, or the service's.
 pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error;
@@ -75,7 +93,7 @@ pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = cause.to_string();
     // What is asked for credentials where the environment has none.
     if all.contains("169.254.169.254") {
-        text.push_str(" (there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)");
+        text.push_str(NO_CREDENTIALS);
     }
     text
 }
@@ -105,6 +123,18 @@ mod tests {
         assert_eq!(attempts(2, ErrorKind::TimedOut).await, (3, true));
         assert_eq!(attempts(4, ErrorKind::Other).await, (5, true), "such as EIO");
         assert_eq!(attempts(9, ErrorKind::Interrupted).await, (5, false));
+    }
+
+    #[test]
+    fn an_answer_is_told_from_none() {
+        let generic = |text: &str| Error::Generic { store: "test", source: text.into() };
+        let status = |status: &str| generic(&format!("Server returned non-2xx status code: {status}: <Error/>"));
+        assert!(is_answer(&status("404 Not Found")) && is_answer(&status("403 Forbidden")));
+        assert!(is_answer(&Error::NotFound { path: "x".into(), source: "x".into() }));
+        assert!(is_answer(&generic("error sending request for http://169.254.169.254/latest")), "no credentials");
+        for passing in [status("503 Slow Down"), status("429 Too Many Requests"), io(ErrorKind::ConnectionRefused)] {
+            assert!(!is_answer(&passing), "{passing}");
+        }
     }
 
     #[tokio::test]

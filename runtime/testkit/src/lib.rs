@@ -12,6 +12,7 @@
 mod claims;
 mod control;
 mod faults;
+pub mod files;
 pub mod http;
 mod job;
 mod ledger;

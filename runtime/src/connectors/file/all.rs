@@ -1,7 +1,5 @@
 //! Reads files as a whole: for tables that are kept in memory.
 
-use std::path::Path;
-
 use super::discover::{Found, find_files};
 use super::open::Codec;
 use super::records::{Chunk, READ, Shape, Step, cannot_read};
@@ -31,7 +29,7 @@ pub fn read_all<T: Record, F: Format>(path: &str, format: &F, known: Option<&Sta
 
 fn read_file<T: Record, F: Format>(file: &Found, format: &F, rows: &mut Vec<T>) -> JobResult<()> {
     let path = &file.path;
-    let codec = Codec::detect(Path::new(path)).map_err(|error| cannot_read(path, &error))?;
+    let codec = Codec::detect_of(path, file.stamp.len).map_err(|error| cannot_read(path, &error))?;
     let shape = Shape { framing: format.framing(), has_header: format.has_header() };
     let mut open = shape.open_head(path, codec)?;
     open.expected = Some(file.stamp.len);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::open::Codec;
-use super::remote::find;
+use super::remote::{cannot_find, find};
 use super::split::FileSplit;
 use super::stamp::Stamp;
 use super::watch::Seen;
@@ -163,10 +163,9 @@ impl Search {
     /// The splits of a file. `version`: how many others of its name there were.
     pub(crate) fn splits_of(&self, found: &Found, version: u32) -> JobResult<Vec<FileSplit>> {
         let Found { path, stamp } = found;
-        let cannot_read = |error: std::io::Error| JobError::io(format_args!("cannot read `{path}`"), &error).permanent();
         let codec = match self.compression {
             Some(codec) => codec,
-            None => Codec::detect_of(path, stamp.len).map_err(cannot_read)?,
+            None => Codec::detect_of(path, stamp.len).map_err(|error| cannot_find(path, &error))?,
         };
         let whole = FileSplit { version, found: Some(*stamp), ..FileSplit::whole(path.clone(), codec) };
         if self.append {

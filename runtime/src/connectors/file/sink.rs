@@ -87,13 +87,7 @@ impl<T: Record, F: Format> FileSink<T, F> {
 
     /// Where unfinished files are. Hidden, in the target folder itself: the way to their place is a rename.
     fn staging(&self, context: &SinkContext) -> PathBuf {
-        self.folder.join(format!(".millstream-{}-{:08x}", context.run, uid_hash(context)))
-    }
-
-    /// The folder of markers, in the bucket.
-    fn markers(&self, remote: &Remote, context: &SinkContext) -> String {
-        let name = format!(".millstream-{}-{:08x}", context.run, uid_hash(context));
-        if remote.path.is_empty() { name } else { format!("{}/{name}", remote.path) }
+        self.folder.join(hidden(context))
     }
 
     fn extension(&self) -> String {
@@ -111,6 +105,11 @@ impl<T: Record, F: Format> FileSink<T, F> {
             _ => "part-".to_owned(),
         }
     }
+}
+
+/// The folder of a run for what is not finished, or markers of it.
+fn hidden(context: &SinkContext) -> String {
+    format!(".millstream-{}-{:08x}", context.run, uid_hash(context))
 }
 
 fn uid_hash(context: &SinkContext) -> u64 {
@@ -143,7 +142,7 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
             remote: self
                 .remote
                 .as_ref()
-                .map(|remote| RemoteFolder { remote: remote.clone(), markers: self.markers(remote, context) }),
+                .map(|remote| RemoteFolder { remote: remote.clone(), markers: remote.key(&hidden(context)) }),
         };
         Ok(FileWriter::new(options, self.format.encoder()?))
     }
@@ -168,7 +167,7 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
     fn committer(&self, context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
         let existing = if context.replace { Existing::Replace } else { self.existing };
         if let Some(remote) = &self.remote {
-            let markers = self.markers(remote, context);
+            let markers = remote.key(&hidden(context));
             return Ok(Some(Box::new(RemoteCommitter::new(remote.clone(), markers, self.prefix(context), existing))));
         }
         Ok(Some(Box::new(FileCommitter::new(

@@ -7,7 +7,7 @@ use crate::error::{JobError, JobResult};
 use crate::sink::{CommitOutcome, GlobalCommitter, SinkStart};
 use crate::storage::{create_durably, sync_folder};
 
-const NAME: &str = "_SUCCESS";
+pub(super) const NAME: &str = "_SUCCESS";
 
 /// Writes the file, and takes away that of an earlier run: its rows are being added to, or replaced.
 pub(super) struct SuccessFile(PathBuf);

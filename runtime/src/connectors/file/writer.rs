@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 
 use super::committable::StagedFile;
 use super::partition::partition_folder;
-use super::remote::{Ending, Flow, Upload, UploadTarget, bucket_of};
+use super::remote::{Ending, Flow, Upload, UploadTarget};
 use crate::error::{JobError, JobResult};
 use crate::formats::Encoder;
 use crate::record::Record;
@@ -169,13 +169,12 @@ impl<T: Record, E: Encoder<T>> FileWriter<T, E> {
     fn upload(&self, folder: &RemoteFolder, temporary: String) -> JobResult<(PathBuf, Output)> {
         let RemoteFolder { remote, markers } = folder;
         let name = format!("{}{}-{}.{}", self.options.prefix, self.checkpoint, self.next - 1, self.options.extension);
-        let parts = [remote.path.as_str(), &self.folder, &name];
-        let key = parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/");
+        let key = remote.key(&if self.folder.is_empty() { name } else { format!("{}/{name}", self.folder) });
         // Requests of an attempt that has ended may still be on their way.
         let marker = format!("{}-{:016x}", temporary.trim_start_matches('.'), unique());
         let target = UploadTarget {
             store: remote.store.clone(),
-            bucket: bucket_of(remote).to_owned(),
+            bucket: remote.bucket().to_owned(),
             key,
             markers: markers.clone(),
             marker,

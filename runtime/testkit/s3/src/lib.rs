@@ -5,7 +5,7 @@ mod store;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use hyper::service::service_fn;
@@ -30,7 +30,7 @@ struct Breaks {
     /// After so many bytes of answers.
     after: AtomicU64,
     /// Nobody is there.
-    down: AtomicI64,
+    down: AtomicBool,
     /// How many have broken.
     broken: AtomicU64,
 }
@@ -124,7 +124,7 @@ impl Server {
 
     /// Whether nobody answers.
     pub fn set_down(&self, down: bool) {
-        self.breaks.down.store(down.into(), SeqCst);
+        self.breaks.down.store(down, SeqCst);
     }
 
     /// How many connections have broken.
@@ -164,7 +164,7 @@ pub fn environment(address: &str) -> Vec<(String, String)> {
 
 /// Passes a connection on to the server itself, until it is to break.
 async fn pass_on(mut client: TcpStream, server: SocketAddr, breaks: Arc<Breaks>) {
-    if breaks.down.load(SeqCst) != 0 {
+    if breaks.down.load(SeqCst) {
         return;
     }
     let Ok(server) = TcpStream::connect(server).await else { return };
@@ -182,7 +182,7 @@ async fn pass_on(mut client: TcpStream, server: SocketAddr, breaks: Arc<Breaks>)
                 Ok(0) | Err(_) => return,
                 Ok(len) => len,
             };
-            if breaks.down.load(SeqCst) != 0 {
+            if breaks.down.load(SeqCst) {
                 return;
             }
             sent += len as u64;

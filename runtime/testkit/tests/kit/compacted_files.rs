@@ -3,9 +3,10 @@
 use millstream::connectors::file::FileSink;
 use millstream::formats::JsonFormat;
 use millstream::{JobResult, Options};
+use millstream_testkit::files::Row;
 use millstream_testkit::{SinkClaims, SinkContext, sink_suite};
 
-use super::file_sink::{Folder, Row};
+use super::file_sink::Folder;
 
 pub struct Compacted(Folder);
 
@@ -37,7 +38,7 @@ impl SinkContext for Compacted {
     }
 
     fn read(&self) -> JobResult<Vec<Row>> {
-        self.0.lines()?.iter().map(|line| Row::parse(line)).collect()
+        Row::all_in(self.0.path())
     }
 }
 

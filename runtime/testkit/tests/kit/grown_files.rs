@@ -3,9 +3,10 @@
 use millstream::connectors::file::FileSource;
 use millstream::formats::JsonFormat;
 use millstream::{JobResult, Options};
+use millstream_testkit::files::Line;
 use millstream_testkit::{Boundedness, SourceClaims, SourceContext, source_suite};
 
-use super::file_source::{Folder, Line};
+use super::file_source::Folder;
 
 pub struct Grown(Folder);
 

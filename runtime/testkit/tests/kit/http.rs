@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use millstream::formats::JsonFormat;
 use millstream::{JobError, JobResult, Options};
 use millstream_http::HttpSink;
+use millstream_testkit::files::Row;
 use millstream_testkit::http::{Reply, serve};
 use millstream_testkit::{SinkClaims, SinkContext, sink_suite};
-
-use super::file_sink::Row;
 
 /// A service that keeps what it was sent.
 pub struct Service {

@@ -4,9 +4,10 @@ use millstream::connectors::file::FileSource;
 use millstream::formats::JsonFormat;
 use millstream::source::hybrid::{Hybrid, HybridSource, NoStages, Switch, Then};
 use millstream::{JobResult, Options};
+use millstream_testkit::files::Line;
 use millstream_testkit::{SourceClaims, SourceContext, source_suite};
 
-use super::file_source::{Folder, Line};
+use super::file_source::Folder;
 
 type Files = FileSource<Line, JsonFormat>;
 type Make = Box<dyn Fn(&Switch<()>) -> JobResult<Files> + Send + Sync>;

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use millstream::connectors::file::FileSource;
 use millstream::formats::JsonFormat;
 use millstream::{JobError, JobResult, Options};
+use millstream_testkit::files::Line;
 use millstream_testkit::{Boundedness, SourceClaims, SourceContext, source_suite};
 
-use super::file_source::{Folder, Line};
+use super::file_source::Folder;
 
 pub struct Watched {
     folder: Folder,

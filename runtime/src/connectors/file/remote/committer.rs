@@ -41,13 +41,8 @@ impl Inner {
         &*self.remote.store
     }
 
-    /// The bucket, for people.
-    fn bucket(&self) -> &str {
-        bucket_of(&self.remote)
-    }
-
     fn failed(&self, what: &str, key: &str, error: &Error) -> JobError {
-        JobError::transient(format!("cannot {what} `{}/{key}`: {}", self.bucket(), root_cause(error)))
+        JobError::transient(format!("cannot {what} `{}/{key}`: {}", self.remote.bucket(), root_cause(error)))
     }
 
     /// Objects of a folder that can be seen, at any depth.
@@ -78,7 +73,7 @@ impl Inner {
                 "the output folder `{}` already holds files (`{}/{}`); give the sink `existing: replace` or `existing: append`, start with \
                  --replace, or choose another folder",
                 self.remote.shown,
-                self.bucket(),
+                self.remote.bucket(),
                 first.location
             ))),
             (Existing::Replace, _) => {
@@ -113,7 +108,7 @@ impl Inner {
                 Ok(found) => {
                     notice(&format!(
                         "warning: `{}/{path}` has been changed since it was committed: {} bytes, it had {}",
-                        self.bucket(),
+                        self.remote.bucket(),
                         found.size,
                         file.size
                     ));
@@ -122,22 +117,25 @@ impl Inner {
                 Err(Error::NotFound { .. }) if self.gone(&error) => match retried(|| self.store().head(&marker)).await {
                     // The marker goes after the commit.
                     Err(Error::NotFound { .. }) if self.recovering => {
-                        notice(&format!("warning: `{}/{path}` was committed and is not there any more", self.bucket()));
+                        notice(&format!("warning: `{}/{path}` was committed and is not there any more", self.remote.bucket()));
                         request.already_committed();
                         return Ok(());
                     }
                     Ok(_) | Err(Error::NotFound { .. }) => {
                         let reason = root_cause(&error);
-                        request.failed(format!("the upload of `{}/{path}` is gone ({reason}): was it aborted?", self.bucket()));
+                        request.failed(format!(
+                            "the upload of `{}/{path}` is gone ({reason}): was it aborted?",
+                            self.remote.bucket()
+                        ));
                         return Ok(());
                     }
                     Err(error) => {
-                        request.retry_later(format!("cannot commit `{}/{path}`: {}", self.bucket(), root_cause(&error)));
+                        request.retry_later(format!("cannot commit `{}/{path}`: {}", self.remote.bucket(), root_cause(&error)));
                         return Ok(());
                     }
                 },
                 Err(_) => {
-                    request.retry_later(format!("cannot commit `{}/{path}`: {}", self.bucket(), root_cause(&error)));
+                    request.retry_later(format!("cannot commit `{}/{path}`: {}", self.remote.bucket(), root_cause(&error)));
                     return Ok(());
                 }
             }
@@ -162,7 +160,7 @@ impl Inner {
     /// Those that the store still lists, for files whose names begin so: a process that died before it had stored a marker, or that
     /// never got the answer to its request, leaves them without one.
     async fn abort_listed(&self, name: &str, keep: &BTreeSet<&str>) -> JobResult<()> {
-        let folder = if self.remote.path.is_empty() { String::new() } else { format!("{}/", self.remote.path) };
+        let folder = self.remote.key("");
         let begun = match retried(|| self.remote.uploads.begun(&folder)).await {
             Ok(begun) => begun,
             // They hold no bytes, or have markers.
@@ -221,7 +219,7 @@ impl Inner {
             if later {
                 notice(&format!(
                     "warning: `{}/{}` is of a checkpoint later than {checkpoint} and is written again",
-                    self.bucket(),
+                    self.remote.bucket(),
                     object.location
                 ));
                 self.delete(&object.location).await?;
@@ -229,12 +227,6 @@ impl Inner {
         }
         Ok(())
     }
-}
-
-/// `s3://bucket`
-pub(crate) fn bucket_of(remote: &Remote) -> &str {
-    let path = remote.path.len();
-    remote.shown.get(..remote.shown.len() - path).unwrap_or(&remote.shown).trim_end_matches('/')
 }
 
 /// The number in `part-<run>-<subtask>-<number>-<n>.json`: of the first checkpoint that could hold the file.

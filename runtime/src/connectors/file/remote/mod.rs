@@ -13,7 +13,7 @@ mod success;
 mod tests;
 mod upload;
 
-pub(super) use committer::{RemoteCommitter, bucket_of};
-pub(super) use object::{ObjectFile, find, stamp_at, start_of, store_failure};
+pub(super) use committer::RemoteCommitter;
+pub(super) use object::{ObjectFile, cannot_find, find, stamp_at, start_of, store_failure};
 pub(super) use success::RemoteSuccess;
 pub(super) use upload::{Ending, Flow, Upload, UploadTarget};

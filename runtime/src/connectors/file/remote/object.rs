@@ -1,71 +1,80 @@
 //! An object that is read like a file: by ranges, the next one on its way while one is read.
 
-use std::collections::HashMap;
 use std::io::{Error as IoError, ErrorKind, Read};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::committer::bucket_of;
 use crate::connectors::file::discover::Found;
 use crate::connectors::file::stamp::Stamp;
 use crate::error::{JobError, JobResult};
-use crate::storage::{Objects, Remote, block, key_of, open_remote, retried, root_cause, spawn};
+use crate::storage::{Objects, block, is_answer, key_of, open_remote, retried, root_cause, spawn};
 
 /// Bytes of one request.
 const RANGE: u64 = 4 * 1024 * 1024;
 
 /// A store could not read: that says nothing about what is in the object.
 #[derive(Clone, Debug)]
-pub(crate) struct StoreFailure(String);
+pub(crate) struct StoreFailure {
+    text: String,
+    /// It has not answered, and may do so later.
+    may_pass: bool,
+}
+
+impl StoreFailure {
+    fn io(text: String, may_pass: bool) -> IoError {
+        IoError::other(StoreFailure { text, may_pass })
+    }
+}
 
 impl std::fmt::Display for StoreFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
 impl std::error::Error for StoreFailure {}
 
+fn failure(error: &IoError) -> Option<&StoreFailure> {
+    error.get_ref()?.downcast_ref::<StoreFailure>()
+}
+
 /// Whether this error says that a store could not read.
 pub(crate) fn store_failure(error: &IoError) -> Option<IoError> {
-    let failure = error.get_ref()?.downcast_ref::<StoreFailure>()?;
-    Some(IoError::new(error.kind(), failure.clone()))
+    failure(error).map(|failure| IoError::new(error.kind(), failure.clone()))
+}
+
+/// What is not found when files are looked for will not be found by a restart, unless it is a store that has not answered.
+pub(crate) fn cannot_find(path: &str, error: &IoError) -> JobError {
+    let failed = JobError::io(format_args!("cannot read `{path}`"), error);
+    if failure(error).is_some_and(|failure| failure.may_pass) { failed } else { failed.permanent() }
 }
 
 fn io(error: &Error) -> IoError {
     match error {
         Error::NotFound { .. } => IoError::from(ErrorKind::NotFound),
-        Error::Precondition { .. } => IoError::other(StoreFailure("it was replaced while it was read".to_owned())),
-        error => IoError::other(StoreFailure(root_cause(error))),
+        Error::Precondition { .. } => StoreFailure::io("it was replaced while it was read".to_owned(), false),
+        error => StoreFailure::io(root_cause(error), !is_answer(error)),
     }
 }
 
-/// Buckets that are read from: a client is made once.
-static BUCKETS: LazyLock<Mutex<HashMap<String, Arc<dyn Objects>>>> = LazyLock::new(Mutex::default);
-
-/// A place of a bucket that is read from.
-fn place_of(place: &str) -> JobResult<Remote> {
-    let mut remote = open_remote(place)?;
-    let bucket = bucket_of(&remote).to_owned();
-    let mut buckets = BUCKETS.lock().unwrap_or_else(PoisonError::into_inner);
-    remote.store = buckets.entry(bucket).or_insert(remote.store).clone();
-    Ok(remote)
+/// An error of this program, not of a store.
+fn own(error: &JobError) -> IoError {
+    StoreFailure::io(error.message().to_owned(), false)
 }
 
 fn object_of(path: &str) -> std::io::Result<(Arc<dyn Objects>, Path)> {
-    let remote = place_of(path).map_err(|error| IoError::other(StoreFailure(error.message().to_owned())))?;
+    let remote = open_remote(path).map_err(|error| own(&error))?;
     Ok((remote.store, key_of(remote.path)))
 }
 
 fn wait<T: Send + 'static>(work: impl Future<Output = Result<T, Error>> + Send + 'static) -> std::io::Result<T> {
-    let done = block(work).map_err(|error| IoError::other(StoreFailure(error.message().to_owned())))?;
-    done.map_err(|error| io(&error))
+    block(work).map_err(|error| own(&error))?.map_err(|error| io(&error))
 }
 
 fn stamp_of(meta: &ObjectMeta) -> Stamp {
@@ -92,9 +101,8 @@ pub(crate) fn start_of(path: &str, size: u64, len: u64) -> std::io::Result<Vec<u
 
 /// Objects that a part of the option `path` means: one, those of a folder, or those of a pattern. `keep`: by the path, and the part.
 pub(crate) fn find(part: &str, keep: impl Fn(&std::path::Path, &str) -> bool) -> JobResult<Vec<Found>> {
-    let remote = place_of(part)?;
-    let bucket = bucket_of(&remote).to_owned();
-    let failed = |error: &IoError| JobError::io(format_args!("cannot read `{part}`"), error).permanent();
+    let remote = open_remote(part)?;
+    let bucket = remote.bucket().to_owned();
     let found = |meta: &ObjectMeta| Found { path: format!("{bucket}/{}", meta.location), stamp: stamp_of(meta) };
     let (store, path) = (remote.store.clone(), remote.path.clone());
     let Some(at) = path.find(['*', '?', '[']) else {
@@ -109,10 +117,10 @@ pub(crate) fn find(part: &str, keep: impl Fn(&std::path::Path, &str) -> bool) ->
                 Err(error) => no_object = Some(error),
             }
         }
-        let listed =
-            wait(async move { retried(|| store.list_with_delimiter(Some(&key))).await }).map_err(|error| failed(&error))?;
+        let listed = wait(async move { retried(|| store.list_with_delimiter(Some(&key))).await })
+            .map_err(|error| cannot_find(part, &error))?;
         if let (Some(error), true) = (no_object, listed.objects.is_empty()) {
-            return Err(failed(&error));
+            return Err(cannot_find(part, &error));
         }
         let objects = listed.objects.iter().filter(|meta| keep(std::path::Path::new(meta.location.as_ref()), ""));
         return Ok(objects.map(found).collect());
@@ -126,7 +134,7 @@ pub(crate) fn find(part: &str, keep: impl Fn(&std::path::Path, &str) -> bool) ->
         let prefix = (!prefix.is_empty()).then(|| key_of(prefix));
         retried(|| store.list(prefix.as_ref()).try_collect()).await
     })
-    .map_err(|error| failed(&error))?;
+    .map_err(|error| cannot_find(part, &error))?;
     let asked = path.rsplit('/').next().unwrap_or(&path);
     let wanted = |meta: &&ObjectMeta| {
         let name = meta.location.as_ref();
@@ -187,7 +195,7 @@ impl ObjectFile {
             // Nobody reads on.
             let _ = sender.send(got);
         });
-        asked.map_err(|error| IoError::other(StoreFailure(error.message().to_owned())))?;
+        asked.map_err(|error| own(&error))?;
         self.pending = Some(receiver);
         Ok(())
     }
@@ -200,7 +208,7 @@ impl Read for ObjectFile {
                 self.ask()?;
             }
             let Some(pending) = self.pending.take() else { return Ok(0) };
-            let gone = || IoError::other(StoreFailure("a request to a store panicked".to_owned()));
+            let gone = || StoreFailure::io("a request to a store panicked".to_owned(), false);
             self.chunk = pending.recv().map_err(|_| gone())?.map_err(|error| io(&error))?;
             self.read = 0;
             self.ask()?;

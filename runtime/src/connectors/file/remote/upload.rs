@@ -59,18 +59,36 @@ impl Flow {
         self.waker.register(context.waker());
         if self.waiting.load(SeqCst) <= MOST_WAITING { Poll::Ready(()) } else { Poll::Pending }
     }
+}
 
-    fn sent(&self, bytes: usize) {
-        self.waiting.fetch_sub(bytes, SeqCst);
-        self.waker.wake();
+/// Bytes that wait to be sent. They are counted until it is dropped: when they are sent, and when they never will be.
+#[derive(Debug)]
+struct Waiting {
+    len: usize,
+    flow: Arc<Flow>,
+}
+
+impl Waiting {
+    fn new(len: usize, flow: Arc<Flow>) -> Self {
+        flow.waiting.fetch_add(len, SeqCst);
+        Waiting { len, flow }
     }
 }
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.flow.waiting.fetch_sub(self.len, SeqCst);
+        self.flow.waker.wake();
+    }
+}
+
+type Part = (Vec<u8>, Waiting);
 
 /// An object that is being written. Dropped before its end, the upload is aborted.
 #[derive(Debug)]
 pub(crate) struct Upload {
     key: String,
-    parts: UnboundedSender<Vec<u8>>,
+    parts: UnboundedSender<Part>,
     buffer: Vec<u8>,
     part: usize,
     size: u64,
@@ -95,21 +113,19 @@ impl Upload {
         let ended = Arc::new(AtomicBool::new(false));
         let part = usize::try_from(target.roll_size / MOST_PARTS).unwrap_or(PART).max(PART);
         let key = target.key.clone();
-        let sending = Sending { target, ended: ended.clone(), flow: flow.clone() };
+        let sending = Sending { target, ended: ended.clone() };
         spawn(async move {
             // Nobody waits for it any more: the attempt has ended.
-            let _ = sender.send(sending.run(receiver).await);
+            let _ = sender.send(sending.send(receiver).await);
         })?;
         Ok(Upload { key, parts, buffer: Vec::new(), part, size: 0, flow, ended, result })
     }
 
     fn send(&mut self) {
         let part = std::mem::take(&mut self.buffer);
-        self.flow.waiting.fetch_add(part.len(), SeqCst);
+        let waiting = Waiting::new(part.len(), self.flow.clone());
         // If nobody takes it, the end says why.
-        if let Err(refused) = self.parts.send(part) {
-            self.flow.sent(refused.0.len());
-        }
+        let _ = self.parts.send((part, waiting));
     }
 
     /// Nothing more comes.
@@ -152,21 +168,10 @@ impl Ending {
 struct Sending {
     target: UploadTarget,
     ended: Arc<AtomicBool>,
-    flow: Arc<Flow>,
 }
 
 impl Sending {
-    async fn run(self, mut parts: UnboundedReceiver<Vec<u8>>) -> JobResult<UploadedFile> {
-        let result = self.send(&mut parts).await;
-        // Whatever has happened: what was given must not be counted for ever.
-        parts.close();
-        while let Some(part) = parts.recv().await {
-            self.flow.sent(part.len());
-        }
-        result
-    }
-
-    async fn send(&self, parts: &mut UnboundedReceiver<Vec<u8>>) -> JobResult<UploadedFile> {
+    async fn send(self, mut parts: UnboundedReceiver<Part>) -> JobResult<UploadedFile> {
         let UploadTarget { store, bucket, key, markers, marker, .. } = &self.target;
         let path = key_of(key.as_str());
         let failed =
@@ -183,13 +188,12 @@ impl Sending {
                 Some(part) => Poll::Ready(Some(part)),
                 None => parts.poll_recv(context),
             });
-            let sending = numbered.enumerate().map(|(number, part)| {
+            let sending = numbered.enumerate().map(|(number, (part, waiting))| {
                 let (path, upload) = (&path, &upload);
                 async move {
-                    let len = part.len();
                     let part = PutPayload::from(part);
                     let result = retried(|| store.put_part(path, upload, number, part.clone())).await;
-                    self.flow.sent(len);
+                    drop(waiting);
                     result.map(|part| part.content_id)
                 }
             });

@@ -53,18 +53,4 @@ impl Folder {
     pub fn path(&self) -> &Path {
         &self.path
     }
-
-    /// All lines of visible files.
-    pub fn lines(&self) -> JobResult<Vec<String>> {
-        let mut lines = Vec::new();
-        let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten().map(|entry| entry.path());
-        for path in entries.filter(|path| !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))) {
-            let text = std::fs::read_to_string(&path).map_err(|error| JobError::io(path.display(), &error))?;
-            if !text.is_empty() && !text.ends_with('\n') {
-                return Err(JobError::new(format!("{} ends in the middle of a line", path.display())));
-            }
-            lines.extend(text.lines().map(str::to_owned));
-        }
-        Ok(lines)
-    }
 }

@@ -7,6 +7,6 @@ mod checkpoints;
 #[path = "../../../../tests/engine/job.rs"]
 mod job;
 mod process;
-mod row;
+mod savepoints;
 mod sink;
 mod source;

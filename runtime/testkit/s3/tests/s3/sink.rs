@@ -5,12 +5,12 @@ use std::process::Stdio;
 use millstream::connectors::file::FileSink;
 use millstream::formats::JsonFormat;
 use millstream::{JobResult, Options};
+use millstream_testkit::files::Row;
 use millstream_testkit::{SinkClaims, SinkContext, sink_suite};
 
 use super::bucket::Folder;
 use super::job::{expected, output};
 use super::process::{Fixture, stderr};
-use super::row::Row;
 
 pub struct Files(Folder);
 
@@ -42,7 +42,7 @@ impl SinkContext for Files {
     }
 
     fn read(&self) -> JobResult<Vec<Row>> {
-        self.0.lines()?.iter().map(|line| Row::parse(line)).collect()
+        Row::all_in(self.0.path())
     }
 }
 

@@ -1,27 +1,18 @@
 //! The file source with objects of a bucket: the suite, and what only a bucket can do to it.
 
-use std::io::Write as _;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-
-use millstream::connectors::file::FileSource;
+use millstream::connectors::file::{FileSource, read_all};
 use millstream::formats::JsonFormat;
-use millstream::{JobError, JobResult, Options, Record};
+use millstream::{JobError, JobResult, Options};
+use millstream_testkit::files::{Line, Lines};
 use millstream_testkit::{SourceClaims, SourceContext, source_suite};
 
 use super::bucket::Folder;
 use super::job::write_bids;
 use super::process::{Fixture, stderr};
 
-#[derive(Clone, Debug, PartialEq, Record)]
-pub struct Line {
-    pub split: i64,
-    pub number: i64,
-    pub text: millstream::value::Str,
-}
-
 pub struct Files {
     folder: Folder,
-    numbers: AtomicU64,
+    lines: Lines,
 }
 
 impl SourceContext for Files {
@@ -32,23 +23,11 @@ impl SourceContext for Files {
     fn open() -> JobResult<Self> {
         let folder = Folder::new();
         std::fs::create_dir_all(folder.path()).map_err(|error| JobError::io("no folder", &error))?;
-        Ok(Files { folder, numbers: AtomicU64::new(0) })
+        Ok(Files { folder, lines: Lines::default() })
     }
 
     fn write(&self, split: u32, rows: u32) -> JobResult<Vec<Line>> {
-        let mut text = String::new();
-        let mut lines = Vec::new();
-        for _ in 0..rows {
-            let number = i64::try_from(self.numbers.fetch_add(1, SeqCst)).unwrap_or(i64::MAX);
-            let line = Line { split: i64::from(split), number, text: format!("row \"{number}\" of {split} ü").into() };
-            text.push_str(&format!("{{\"split\":{split},\"number\":{number},\"text\":\"row \\\"{number}\\\" of {split} ü\"}}\n"));
-            lines.push(line);
-        }
-        let path = self.folder.path().join(format!("split {split}.jsonl"));
-        let file = std::fs::File::options().create(true).append(true).open(path);
-        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|error| JobError::io("cannot write", &error))?;
-        Ok(lines)
+        self.lines.append(&self.folder.path().join(format!("split {split}.jsonl")), split, rows)
     }
 
     fn source(&self, _bounded: bool) -> JobResult<Self::Source> {
@@ -57,6 +36,18 @@ impl SourceContext for Files {
 }
 
 source_suite!(Files);
+
+/// As a table that is kept in memory.
+#[test]
+fn objects_are_read_as_a_whole() {
+    let files = Files::open().unwrap();
+    let mut expected = files.write(0, 3).unwrap();
+    expected.extend(files.write(1, 2).unwrap());
+    let place = format!("{}/*.jsonl", files.folder.place());
+    let (stamps, rows) = read_all::<Line, _>(&place, &JsonFormat, None).unwrap().unwrap();
+    assert_eq!(rows, expected);
+    assert!(read_all::<Line, _>(&place, &JsonFormat, Some(&stamps)).unwrap().is_none(), "nothing has changed");
+}
 
 impl Fixture {
     /// Arguments of the job with its input from the bucket.
@@ -89,6 +80,23 @@ fn connections_that_break_lose_and_double_nothing() {
     fixture.check();
 }
 
+/// A store that does not answer when files are looked for may do so at the next attempt. All tries of the first one break off in the
+/// middle of the list, which is so long that its head is through by then.
+#[test]
+fn a_store_that_does_not_answer_a_search_is_asked_again() {
+    let fixture = Fixture::new(1000, 0);
+    fixture.put_bids();
+    for number in 0..100 {
+        std::fs::write(fixture.folder("in/day=1").join(format!("other-{number}.txt")), "no bid\n").unwrap();
+    }
+    fixture.server.break_connections(5, 1000);
+    let output = fixture.command_of(&fixture.reading("s3://data/in/*/*.jsonl", &[])).output().unwrap();
+    let said = stderr(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("attempt 1 failed: source bids: cannot read `s3://data/in/*/*.jsonl`"), "{said}");
+    fixture.check();
+}
+
 #[test]
 fn killed_at_any_moment_and_started_again() {
     let fixture = Fixture::new(20_000, 0);
@@ -114,11 +122,16 @@ fn objects_folders_and_mistakes() {
     }
     for (input, more, expected) in [
         ("s3://data/in/*.csv", "--replace", "no file matches `s3://data/in/*.csv`"),
+        ("s3://nowhere-1/in", "--replace", "NoSuchBucket"),
         ("s3://data/in/[", "--replace", "no valid pattern"),
         ("s3://data/in/day=1", "--append", "objects such as `s3://data/in/day=1` do not grow"),
     ] {
         let output = fixture.command_of(&fixture.reading(input, &[more])).output().unwrap();
         let said = stderr(&output);
         assert!(output.status.code() == Some(1) && said.contains(expected), "{input}: {said}");
+        assert!(!said.contains("attempt"), "no restart cures it: {said}");
     }
+    let mut command = fixture.command_of(&fixture.reading("s3://data/in/day=1", &["--replace"]));
+    let said = stderr(&command.env("AWS_SECRET_ACCESS_KEY", "wrong").output().unwrap());
+    assert!(said.contains("SignatureDoesNotMatch") && !said.contains("attempt"), "{said}");
 }
