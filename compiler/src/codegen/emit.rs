@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use millstream_runtime::functions as library;
 use millstream_runtime::graph::{
-    AggregateOperation, Changelog, ConnectorOption, ExecutionGraph, Expr, ExprKind, JobGraph, Literal, Operation, OptionValue,
-    StateSettings, TopOperation, Window,
+    AggregateOperation, Changelog, ExecutionGraph, Expr, ExprKind, JobGraph, Literal, Operation, StateSettings, TopOperation,
+    Window,
 };
 use proc_macro2::{Ident, TokenStream};
 
@@ -14,7 +14,7 @@ use super::context::Context;
 use super::names::Scope;
 use super::rust::{self, RustModules};
 use super::{chain, functions, job, names, params};
-use crate::plan::analysis::exprs::for_each;
+use crate::plan::analysis::exprs::{self, for_each};
 
 /// What emission needs to know besides the graphs.
 #[derive(Clone, Debug)]
@@ -149,43 +149,31 @@ pub(super) fn features(job: &JobGraph) -> BTreeSet<&'static str> {
         of_functions(path);
         features.insert("disk");
     }
-    if places(job).any(|place| place.contains("s3://")) {
+    if names_bucket(job) {
         features.insert("s3");
     }
     features
 }
 
-/// Texts that may say where something is: of the folder of checkpoints, options of connectors, and defaults of params, which may
-/// become either.
-fn places(job: &JobGraph) -> impl Iterator<Item = String> {
-    let mut texts = Vec::new();
-    let mut of = |expr: &Expr| {
+/// Whether a text that may say where something is names a bucket: the folder of checkpoints, options of connectors, and defaults
+/// of params, which may become either.
+fn names_bucket(job: &JobGraph) -> bool {
+    let mut found = false;
+    let mut look = |expr: &Expr| {
         expr.walk(&mut |node| {
-            if let ExprKind::Literal(Literal::String(text)) = &node.kind {
-                texts.push(text.clone());
-            }
+            found |= matches!(&node.kind, ExprKind::Literal(Literal::String(text)) if text.contains("s3://"));
         });
     };
-    job.settings.checkpoint.iter().for_each(|checkpoint| of(&checkpoint.directory));
-    job.params.iter().filter_map(|param| param.default.as_ref()).for_each(&mut of);
-    let mut of_options = |options: &[ConnectorOption]| {
-        for option in options {
-            if let OptionValue::Value(value) = &option.value {
-                of(value);
-            }
-        }
-    };
+    job.settings.checkpoint.iter().for_each(|checkpoint| look(&checkpoint.directory));
+    job.params.iter().filter_map(|param| param.default.as_ref()).for_each(&mut look);
     for id in job.topological() {
-        match &job.vertex(id).operation {
-            Operation::Source(source) => {
-                of_options(&source.options);
-                source.stages.iter().for_each(|stage| of_options(&stage.options));
+        for_each(&job.vertex(id).operation, &mut |scope, expr| {
+            if scope == exprs::Scope::Start {
+                look(expr);
             }
-            Operation::Sink(sink) => of_options(&sink.options),
-            _ => {}
-        }
+        });
     }
-    texts.into_iter()
+    found
 }
 
 pub(super) fn header(options: &EmitOptions) -> String {

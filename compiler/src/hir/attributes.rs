@@ -32,9 +32,7 @@ pub fn operator(cx: &mut Context<'_>, attributes: &[Attribute], place: &str) -> 
             ("parallelism", [Expr { kind: ExprKind::Int(count @ 1..=32_768), .. }]) => {
                 known.hints.parallelism = Some(*count as u32);
             }
-            ("ttl", [Expr { kind: ExprKind::Duration(time @ 1..), .. }]) => known.hints.ttl = Some(*time),
-            // Like a time that never comes.
-            ("ttl", [Expr { kind: ExprKind::Name(never), .. }]) if never == "never" => known.hints.ttl = Some(i64::MAX),
+            ("ttl", args) if ttl(args).is_some() => known.hints.ttl = ttl(args),
             (name, _) => {
                 let usage = match name {
                     "no_chain" => "`@no_chain`",
@@ -52,6 +50,21 @@ pub fn operator(cx: &mut Context<'_>, attributes: &[Attribute], place: &str) -> 
         }
     }
     known
+}
+
+/// The time of `@ttl(1d)`; `@ttl(never)` is like a time that never comes.
+fn ttl(args: &[Expr]) -> Option<i64> {
+    match args {
+        [Expr { kind: ExprKind::Duration(time @ 1..), .. }] => Some(*time),
+        [Expr { kind: ExprKind::Name(never), .. }] if never == "never" => Some(i64::MAX),
+        _ => None,
+    }
+}
+
+/// Where a `@ttl` stands that is written well.
+pub fn ttl_place(attributes: &[Attribute]) -> Option<Span> {
+    let found = attributes.iter().find(|attribute| attribute.name.text == "ttl" && ttl(&attribute.args).is_some());
+    found.map(|attribute| attribute.span)
 }
 
 /// Attributes of a record's column.

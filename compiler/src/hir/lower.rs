@@ -8,7 +8,7 @@ use millstream_runtime::graph::{Hints, Operation, Port, StreamType};
 use super::attributes::{self, Attributes};
 use super::collect::{Owner, StreamItem, collect};
 use super::context::Context;
-use super::errors::{joins, names};
+use super::errors::{joins, names, tables};
 use super::flow::{Alias, Flow};
 use super::program::{Node, NodeId, Program};
 use super::resolve::order::order;
@@ -16,7 +16,7 @@ use super::{connectors, definitions, growth, lookups, replay, rust, settings, st
 use crate::diagnostics::Diagnostics;
 use crate::rust::RustFile;
 use crate::source::{FileId, SourceMap, Span};
-use crate::syntax::ast::{self, Name, Pipeline, StageKind};
+use crate::syntax::ast::{self, Attribute, Name, Pipeline, StageKind};
 
 /// Resolves names and types. The program is only of use when there are no errors among the diagnostics.
 pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFile]) -> (Program, Diagnostics) {
@@ -181,7 +181,9 @@ impl<'a> Lowering<'a> {
     fn source(&mut self, index: usize) {
         let (item, source) = (self.cx.items.sources[index].item, self.cx.items.sources[index].node);
         let attributes = attributes::operator(&mut self.cx, &item.attributes, "a source");
+        let from = self.nodes.len();
         let flow = connectors::source::lower(self, source, attributes, item);
+        self.ttl_counts(&item.attributes, from, &flow);
         self.flows.insert(&source.name.text, flow);
     }
 
@@ -194,7 +196,9 @@ impl<'a> Lowering<'a> {
         }
         let uid = known.id.map_or_else(|| name.clone(), |(id, _)| id);
         let place = Place { uid, name: name.clone(), hints: known.hints };
+        let from = self.nodes.len();
         let mut flow = self.pipeline(&place, &stream.pipeline);
+        self.ttl_counts(&item.attributes, from, &flow);
         flow.name = name;
         // The first of its name counts.
         self.flows.entry(&stream.name.text).or_insert(flow);
@@ -205,7 +209,9 @@ impl<'a> Lowering<'a> {
         let known = attributes::operator(&mut self.cx, &item.attributes, "a sink");
         let input = &sink.pipeline.input.text;
         let place = Place { uid: format!("sink/{input}"), name: input.clone(), hints: known.hints.clone() };
+        let from = self.nodes.len();
         let flow = self.pipeline(&place, &sink.pipeline);
+        self.ttl_counts(&item.attributes, from, &flow);
         connectors::sink::lower(self, &place, sink, flow, known, item.span);
     }
 
@@ -218,7 +224,9 @@ impl<'a> Lowering<'a> {
         let columns = flow.fields().iter().map(|field| (field.name.clone(), field.name.clone())).collect();
         flow.aliases = vec![Alias { name: alias.unwrap_or(&pipeline.input).text.clone(), columns }];
         for stage in &pipeline.stages {
+            let from = self.nodes.len();
             flow = stages::lower(self, place, stage, flow);
+            self.ttl_counts(&stage.attributes, from, &flow);
         }
         stages::named_columns(self, place, pipeline.span, flow)
     }
@@ -290,6 +298,14 @@ impl<'a> Lowering<'a> {
         self.spans.push(new.span);
         self.nodes.push(Node { id, uid, name, operation: new.operation, inputs: new.inputs, output: new.output, hints, origin });
         id
+    }
+
+    /// Reports a `@ttl` by which none of the nodes from `from` on, those of its operator or item, forgets anything.
+    fn ttl_counts(&mut self, attributes: &[Attribute], from: usize, flow: &Flow) {
+        let Some(span) = attributes::ttl_place(attributes).filter(|_| !flow.unknown) else { return };
+        if !self.nodes[from..].iter().any(|node| growth::keeps_keys(&node.operation)) {
+            self.cx.report(tables::nothing_to_forget(span));
+        }
     }
 
     /// Takes an `@id`; reports one that is taken.

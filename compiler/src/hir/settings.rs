@@ -13,6 +13,7 @@ use super::context::Context;
 use super::errors::names;
 use super::resolve::scope::Scope;
 use super::types::Typer;
+use crate::source::Span;
 use crate::syntax::ast::{self, Setting, SettingValue};
 
 /// Names of the settings, for suggestions.
@@ -56,6 +57,15 @@ pub fn lower(cx: &mut Context<'_>) -> JobSettings {
     settings
 }
 
+/// A value of a form that only another setting has.
+fn misplaced(cx: &mut Context<'_>, setting: &Setting, at: Span, why: &str) {
+    let name = setting.name.text.as_str();
+    cx.report(match SETTINGS.contains(&name) {
+        true => names::bad_setting(name, at, &format!("a plain value; {why}")),
+        false => names::unknown_setting(&setting.name, SETTINGS),
+    });
+}
+
 fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut JobSettings) {
     let expr = match &setting.value {
         SettingValue::Error => return,
@@ -71,31 +81,10 @@ fn lower_setting<'a>(cx: &mut Context<'a>, setting: &'a Setting, settings: &mut 
             settings.state = state::block(cx, name, options);
             return;
         }
-        SettingValue::Block(name, _) => {
-            cx.report(match SETTINGS.contains(&setting.name.text.as_str()) {
-                true => {
-                    names::bad_setting(&setting.name.text, name.span, "a plain value; such a block stands only behind `state`")
-                }
-                false => names::unknown_setting(&setting.name, SETTINGS),
-            });
-            return;
-        }
-        SettingValue::Into(name) => {
-            cx.report(match SETTINGS.contains(&setting.name.text.as_str()) {
-                true => names::bad_setting(&setting.name.text, name.span, "a plain value; `into` stands only behind `on error`"),
-                false => names::unknown_setting(&setting.name, SETTINGS),
-            });
-            return;
-        }
+        SettingValue::Block(name, _) => return misplaced(cx, setting, name.span, "such a block stands only behind `state`"),
+        SettingValue::Into(name) => return misplaced(cx, setting, name.span, "`into` stands only behind `on error`"),
         SettingValue::Checkpoint { every, .. } => {
-            let known = SETTINGS.contains(&setting.name.text.as_str());
-            cx.report(match known {
-                true => {
-                    names::bad_setting(&setting.name.text, every.span, "a plain value; `every` stands only behind `checkpoint`")
-                }
-                false => names::unknown_setting(&setting.name, SETTINGS),
-            });
-            return;
+            return misplaced(cx, setting, every.span, "`every` stands only behind `checkpoint`");
         }
         SettingValue::Expr(expr) => expr,
     };

@@ -6,8 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use millstream_compiler::codegen::{EmitOptions, GeneratedCrate, emit};
+use millstream_compiler::diagnostics::render::{Style, render_all};
 use millstream_compiler::driver::{self, BuildRequest, Cache, Profile};
+use millstream_compiler::session::{Loader, Planned, Session};
 use millstream_runtime::graph::{ExecutionGraph, JobGraph};
+
+/// The plan of a file, or what is wrong with it.
+pub fn plan(path: &str, loader: &dyn Loader) -> Result<Planned, String> {
+    let mut session = Session::open(path, loader).map_err(|error| error.to_string())?;
+    session.plan().ok_or_else(|| render_all(session.diagnostics(), session.sources(), Style::Plain))
+}
 
 /// A binary with many pipelines.
 pub struct Bundle {

@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use millstream_compiler::diagnostics::render::{Style, render_all};
-use millstream_compiler::session::{Loader, Session};
+use millstream_compiler::session::Loader;
 use millstream_runtime::graph::{ExecutionGraph, JobGraph};
 
-use crate::bundle::Bundle;
+use crate::bundle::{self, Bundle};
 use crate::rows;
 
 pub fn folder() -> PathBuf {
@@ -41,11 +40,8 @@ fn names() -> Vec<String> {
 
 /// The graphs of a file, or what is wrong with it.
 pub fn plan(file: &Path) -> Result<(JobGraph, ExecutionGraph), String> {
-    let mut session = Session::open(&file.display().to_string(), &Disk).map_err(|error| error.to_string())?;
-    match session.plan() {
-        Some(planned) => Ok((planned.job, planned.execution)),
-        None => Err(render_all(session.diagnostics(), session.sources(), Style::Plain)),
-    }
+    let planned = bundle::plan(&file.display().to_string(), &Disk)?;
+    Ok((planned.job, planned.execution))
 }
 
 /// The graphs of all cases.

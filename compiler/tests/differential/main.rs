@@ -35,12 +35,12 @@ fn flights_equal_an_independent_computation() {
 
 #[test]
 fn random_pipelines_equal_the_interpreter() {
-    random::check(&BUNDLE);
+    random::check(&BUNDLE, &random::SINGLE);
 }
 
 #[test]
 fn random_joins_and_sets_equal_the_interpreter() {
-    random::check_pairs(&BUNDLE);
+    random::check(&BUNDLE, &random::PAIRS);
 }
 
 #[test]

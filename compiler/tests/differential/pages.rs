@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use millstream_compiler::diagnostics::render::{Style, render_all};
-use millstream_compiler::session::{Loader, Session};
+use millstream_compiler::session::Loader;
 use millstream_runtime::graph::{ExecutionGraph, JobGraph};
 
-use crate::bundle::Bundle;
+use crate::bundle::{self, Bundle};
 use crate::examples::{self, Example};
 use crate::rows;
 
@@ -27,15 +26,11 @@ pub fn pipelines() -> BTreeMap<String, (JobGraph, ExecutionGraph)> {
     let mut pipelines = BTreeMap::new();
     let mut wrong = String::new();
     for example in examples::all() {
-        let mut session = Session::open("page.flow", &Page(&example)).expect("the text is there");
-        match session.plan() {
-            Some(planned) => {
+        match bundle::plan("page.flow", &Page(&example)) {
+            Ok(planned) => {
                 pipelines.insert(format!("page_{}", example.name), (planned.job, planned.execution));
             }
-            None => {
-                let shown = render_all(session.diagnostics(), session.sources(), Style::Plain);
-                wrong.push_str(&format!("{}:{}\n{shown}\n", example.page.display(), example.line));
-            }
+            Err(shown) => wrong.push_str(&format!("{}:{}\n{shown}\n", example.page.display(), example.line)),
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -51,23 +46,21 @@ pub fn check(bundle: &Bundle) {
     for example in examples::all().iter().rev() {
         let name = format!("page_{}", example.name);
         let what = format!("{}:{}", example.page.display(), example.line);
-        let mut printed = bundle.run_in(&shop, &name, &["--parallelism", "1"]);
-        if update && printed.status.success() {
-            let mut text = fs::read_to_string(&example.page).expect("a page");
-            text.replace_range(example.place.clone(), &String::from_utf8_lossy(&printed.stdout));
-            fs::write(&example.page, text).expect("the page can be written");
-            continue;
-        }
         for parallelism in ["1", "2"] {
-            if parallelism != "1" {
-                printed = bundle.run_in(&shop, &name, &["--parallelism", parallelism]);
-            }
-            let given = rows::of(&String::from_utf8_lossy(&printed.stdout));
+            let printed = bundle.run_in(&shop, &name, &["--parallelism", parallelism]);
+            let given = String::from_utf8_lossy(&printed.stdout);
             if !printed.status.success() {
                 problems.push_str(&format!("{what}: {}\n", String::from_utf8_lossy(&printed.stderr)));
-            } else if let Some(difference) = rows::difference(&given, &rows::of(&example.rows)) {
-                problems.push_str(&format!("{what} at parallelism {parallelism}:\n{}{difference}\n", example.block));
+                continue;
             }
+            let Some(difference) = rows::difference(&rows::of(&given), &rows::of(&example.rows)) else { continue };
+            if update {
+                let mut text = fs::read_to_string(&example.page).expect("a page");
+                text.replace_range(example.place.clone(), &given);
+                fs::write(&example.page, text).expect("the page can be written");
+                break;
+            }
+            problems.push_str(&format!("{what} at parallelism {parallelism}:\n{}{difference}\n", example.block));
         }
     }
     assert!(problems.is_empty(), "UPDATE_DOCS=1 writes what is\n{problems}");

@@ -47,30 +47,32 @@ pub struct Pair {
 /// No row is later than this.
 const DELAY: i64 = 16;
 
+const JOINS: [&str; 6] = ["join", "left join", "right join", "full join", "semi join", "anti join"];
+
+/// So many seeds draw every kind: each join without a bound in time and within a range, two `as of`, two words of sets with `all`
+/// and without.
+pub const KINDS: u64 = 18;
+
 impl Pair {
-    /// One of all that there are.
+    /// One of all that there are. Kinds and sides come in turn, so that few pipelines show much.
     pub fn random(seed: u64) -> Pair {
         let random = &mut Random::new(seed ^ 0x70a1);
-        let sides = [Side::Stream, Side::Table];
-        let (left, right) = (random.pick(&sides), random.pick(&sides));
-        let all = ["join", "left join", "right join", "full join", "semi join", "anti join"];
-        // Each kind comes in turn, so that few pipelines show much.
-        match seed % 4 {
-            0 | 1 => {
-                let condition = random.one_in(2);
-                Pair { left, right, main: Main::Join { kind: random.pick(&all), how: How::Always, condition } }
-            }
-            2 if random.one_in(2) => {
+        let side = |table: bool| if table { Side::Table } else { Side::Stream };
+        // Every further round gives each kind other sides.
+        let turn = seed + seed / KINDS;
+        let any = (side(turn & 1 != 0), side(turn & 2 != 0));
+        let streams = (Side::Stream, Side::Stream);
+        let kind = (seed % KINDS) as usize;
+        let ((left, right), main) = match kind {
+            0..6 => (any, Main::Join { kind: JOINS[kind], how: How::Always, condition: random.one_in(2) }),
+            6..12 => {
                 let how = How::Within(random.pick(&[-4, 0]), random.pick(&[0, 3]));
-                let main = Main::Join { kind: random.pick(&all), how, condition: random.one_in(2) };
-                Pair { left: Side::Stream, right: Side::Stream, main }
+                (streams, Main::Join { kind: JOINS[kind - 6], how, condition: random.one_in(2) })
             }
-            2 => {
-                let main = Main::Join { kind: random.pick(&["join", "left join"]), how: How::AsOf, condition: false };
-                Pair { left: Side::Stream, right: Side::Stream, main }
-            }
-            _ => Pair { left, right, main: Main::Set { word: random.pick(&["intersect", "except"]), all: random.one_in(2) } },
-        }
+            12 | 13 => (streams, Main::Join { kind: JOINS[kind - 12], how: How::AsOf, condition: false }),
+            _ => (any, Main::Set { word: ["intersect", "except"][kind % 2], all: kind >= 16 }),
+        };
+        Pair { left, right, main }
     }
 
     /// The file.
@@ -209,4 +211,29 @@ fn sets(lefts: &[Row], rights: &[Row], except: bool, all: bool) -> Vec<Value> {
 /// The rows of both inputs.
 pub fn inputs(seed: u64) -> [Vec<Row>; 2] {
     [seed, seed + 77].map(|seed| spec::rows(&mut Random::new(seed)))
+}
+
+/// The texts of the first seeds have every kind, and tables on either side and on both.
+#[test]
+fn the_first_seeds_draw_every_kind() {
+    let texts: Vec<String> = (0..KINDS).map(|seed| Pair::random(seed).text("pair")).collect();
+    let drawn = |what: &str, time: &str| {
+        let is_it =
+            |line: &str| line.contains(what) && (line.contains(" within ") || line.contains(" as of ")) != time.is_empty();
+        let found = texts.iter().flat_map(|text| text.lines()).any(|line| is_it(line) && line.contains(time));
+        assert!(found, "no seed draws `{what}` with `{time}`");
+    };
+    for join in JOINS {
+        drawn(&format!("| {join} "), "");
+        drawn(&format!("| {join} "), " within ");
+    }
+    for what in ["| intersect others_plain", "| intersect all ", "| except others_plain", "| except all "] {
+        drawn(what, "");
+    }
+    drawn("| join ", " as of t");
+    drawn("| left join ", " as of t");
+    for sides in [(Side::Stream, Side::Table), (Side::Table, Side::Stream), (Side::Table, Side::Table)] {
+        let of_these = |seed: u64| (Pair::random(seed).left, Pair::random(seed).right) == sides;
+        assert!((0..KINDS).any(of_these), "no seed draws {sides:?}");
+    }
 }

@@ -3,6 +3,8 @@
 //! Every node carries its type. Operands of a binary operator already have one common type (apart from being
 //! optional or not): the front end inserts casts. Null is lifted: an operator whose operand is `T?` has type `U?`.
 
+use std::cmp::Ordering;
+
 use super::rust::RustFunction;
 use super::ty::Ty;
 
@@ -184,6 +186,24 @@ pub enum Literal {
     Timestamp(i64),
     /// Microseconds.
     Duration(i64),
+}
+
+impl Literal {
+    /// The order of two literals of one type; those of an enum by their names. None: they have none, as null and NaN.
+    pub fn order(&self, other: &Literal) -> Option<Ordering> {
+        match (self, other) {
+            (Literal::Bool(a), Literal::Bool(b)) => Some(a.cmp(b)),
+            (Literal::Int(a), Literal::Int(b)) | (Literal::Decimal(a), Literal::Decimal(b)) => Some(a.cmp(b)),
+            (Literal::Float(a), Literal::Float(b)) => a.partial_cmp(b),
+            (Literal::String(a), Literal::String(b)) => Some(a.cmp(b)),
+            (Literal::Bytes(a), Literal::Bytes(b)) => Some(a.cmp(b)),
+            (Literal::Date(a), Literal::Date(b)) => Some(a.cmp(b)),
+            (Literal::Time(a), Literal::Time(b))
+            | (Literal::Timestamp(a), Literal::Timestamp(b))
+            | (Literal::Duration(a), Literal::Duration(b)) => Some(a.cmp(b)),
+            _ => None,
+        }
+    }
 }
 
 impl Expr {

@@ -309,6 +309,13 @@ pub fn decimal_text(unscaled: i128, scale: u8) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
+/// `256MB`: bytes as the language writes sizes.
+pub fn size_text(bytes: u64) -> String {
+    let units = [("TB", 1u64 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
+    let unit = units.iter().find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
+    unit.map_or_else(|| format!("{bytes}B"), |(unit, size)| format!("{}{unit}", bytes / size))
+}
+
 /// `1h30m`, `250ms`, `-5s`, `0s`: microseconds as the language writes durations.
 pub fn duration_text(micros: i64) -> String {
     if micros == 0 {
@@ -400,13 +407,7 @@ impl Display for OptionValue {
             OptionValue::Word(word) => f.write_str(word),
             OptionValue::Block(word, options) => write!(f, "{word} {}", OptionList(options)),
             OptionValue::Columns(columns) => write!(f, "[{}]", columns.join(", ")),
-            OptionValue::Size(bytes) => {
-                let units = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
-                match units.iter().find(|(_, size)| *bytes > 0 && bytes % size == 0) {
-                    Some((unit, size)) => write!(f, "{}{unit}", bytes / size),
-                    None => write!(f, "{bytes}B"),
-                }
-            }
+            OptionValue::Size(bytes) => f.write_str(&size_text(*bytes)),
         }
     }
 }

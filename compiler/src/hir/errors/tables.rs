@@ -112,6 +112,14 @@ pub fn grows_for_ever(word: &str, span: Span, what: &str, source: &str) -> Diagn
     )
 }
 
+/// `@ttl` before something that does not forget by it.
+pub fn nothing_to_forget(span: Span) -> Diagnostic {
+    Diagnostic::error("E0515", "`@ttl` has no meaning here", span, "nothing behind it is forgotten by this time").with_help(
+        "it is for `aggregate` and `top` without a window, `dedup`, `distinct`, `intersect`, `except`, joins without a bound in \
+         time, and `process`; take it away",
+    )
+}
+
 /// Every task would see every row.
 pub fn multiplies(span: Span, operator: &str) -> Diagnostic {
     let label = format!("every task of `{operator}` would get every row, and do the same with it");

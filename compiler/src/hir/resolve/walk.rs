@@ -1,6 +1,6 @@
 //! Visits every expression below one, parents first, without recursion.
 
-use crate::syntax::ast::{ArgumentValue, Expr, ExprKind, FormatPart};
+use crate::syntax::ast::{ArgumentValue, Expr, ExprKind, FormatPart, MatchPattern};
 
 /// Calls `visit` on `expr` and everything below it.
 pub fn walk<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
@@ -46,7 +46,7 @@ fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
         ExprKind::Match { subject, arms } => {
             out.push(subject);
             for arm in arms {
-                out.extend(arm.patterns.iter().flat_map(|pattern| pattern.parts().0));
+                out.extend(arm.patterns.iter().flat_map(MatchPattern::exprs));
                 out.extend(&arm.guard);
                 out.push(&arm.result);
             }

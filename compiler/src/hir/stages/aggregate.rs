@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 
 use millstream_runtime::graph::{
-    AggregateOperation, Changelog, Emit, Expr, ExprKind, Field, Literal, Operation, Port, Schema, StreamType, Ty, Window,
-    WindowBound,
+    AggregateOperation, Changelog, Emit, Expr, ExprKind, Field, Literal, Operation, Schema, StreamType, Ty, Window, WindowBound,
 };
 
 use super::At;
 use super::dedup::group_key;
 use super::select::own_name;
-use super::window::{bounds, output_time, window};
+use super::window::{bounds, never_late, output_time, window};
 use crate::hir::errors::{names, tables, time};
 use crate::hir::flow::Flow;
 use crate::hir::resolve::scope::{GroupKey, Output, Scope};
@@ -37,7 +36,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, input: Flow)
         at.report(tables::no_columns(aggregate.block_span, "aggregate"));
     }
     let Output { input, keys, calls, .. } = output;
-    let late = lateness(at, aggregate, window.as_ref());
+    let late = lateness(at, aggregate);
     let every = early(at, aggregate, window.as_ref());
     let is_table = !windowed || every.is_some();
     let key = key_columns(&keys, &columns, windowed);
@@ -69,10 +68,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, input: Flow)
         let why = "an early result is replaced by later ones, which makes a table".to_owned();
         flow.table_cause = Some((early.span, why));
     }
-    if let Some(name) = &aggregate.late_into {
-        let late = Flow { node: flow.node, port: Port::Late, name: name.text.clone(), ..rows };
-        at.lowering.define_late(name, late);
-    }
+    at.late_rows(aggregate.late_into.as_ref(), rows, &flow);
     flow
 }
 
@@ -183,17 +179,8 @@ fn early<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, window: Option<&
     None
 }
 
-fn lateness<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate, window: Option<&Window>) -> i64 {
-    let reason = match window {
-        None if aggregate.over.is_none() => Some("there is no window"),
-        Some(Window::Count { .. } | Window::SlidingCount { .. } | Window::Global) => {
-            Some("this window does not look at the time")
-        }
-        _ if aggregate.over.as_ref().is_some_and(|over| over.processing_time.is_some()) => {
-            Some("by the clock on the wall, no row is late")
-        }
-        _ => None,
-    };
+fn lateness<'a>(at: &mut At<'_, '_, 'a>, aggregate: &'a Aggregate) -> i64 {
+    let reason = aggregate.over.as_ref().map_or(Some("there is no window"), never_late);
     if let Some(reason) = reason {
         if let Some(allow) = &aggregate.allow_late {
             at.report(time::nothing_is_late("allow .. late", allow.span, reason));

@@ -286,12 +286,8 @@ fn finish<'a>(
     let mut inputs = vec![(left.node, left.port), (right.node, right.port)];
     inputs.truncate(if operation.lookup().is_some() { 1 } else { 2 });
     let output = StreamType { schema, changelog, time };
-    let late = join.late_into.as_ref().map(|name| (name, left.clone()));
     let flow = at.add_over("join", Operation::Join(operation), inputs, known, output);
-    if let Some((name, left)) = late {
-        let late = Flow { node: flow.node, port: millstream_runtime::graph::Port::Late, name: name.text.clone(), ..left };
-        at.lowering.define_late(name, late);
-    }
+    at.late_rows(join.late_into.as_ref(), left, &flow);
     flow
 }
 

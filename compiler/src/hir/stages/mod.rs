@@ -27,7 +27,7 @@ use millstream_runtime::graph::{Operation, StreamType};
 use super::attributes;
 use super::flow::Flow;
 use super::lower::{Lowering, NewNode, Place};
-use crate::syntax::ast::{Stage, StageKind};
+use crate::syntax::ast::{Name, Stage, StageKind};
 
 /// Lowers one operator.
 pub fn lower<'a>(lowering: &mut Lowering<'a>, place: &Place, stage: &'a Stage, input: Flow) -> Flow {
@@ -65,7 +65,7 @@ pub struct At<'l, 'p, 'a> {
     pub stage: &'a Stage,
 }
 
-impl At<'_, '_, '_> {
+impl<'a> At<'_, '_, 'a> {
     pub fn report(&mut self, diagnostic: crate::diagnostics::Diagnostic) {
         self.lowering.cx.report(diagnostic);
     }
@@ -82,6 +82,14 @@ impl At<'_, '_, '_> {
         let (place, span, attributes) = (self.place, self.stage.span, attributes::Attributes::default());
         let node = self.lowering.add(NewNode { place, word, attributes, operation, inputs, output: output.clone(), span });
         Flow { node, port: millstream_runtime::graph::Port::Main, ty: output, name: self.place.name.clone(), ..input }
+    }
+
+    /// Defines the stream of `late into x`: rows as they came in.
+    pub fn late_rows(&mut self, into: Option<&'a Name>, rows: Flow, flow: &Flow) {
+        if let Some(name) = into {
+            let late = Flow { node: flow.node, port: millstream_runtime::graph::Port::Late, name: name.text.clone(), ..rows };
+            self.lowering.define_late(name, late);
+        }
     }
 
     /// Adds the operator over any inputs; `known` is what is known of its rows.

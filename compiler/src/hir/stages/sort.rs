@@ -4,7 +4,7 @@
 use millstream_runtime::graph::{Operation, SortOperation};
 
 use super::At;
-use super::top::{define_late, order};
+use super::top::order;
 use super::window::event_time;
 use crate::hir::errors::{tables, time};
 use crate::hir::flow::Flow;
@@ -51,6 +51,6 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, sort: &'a Sort, input: Flow) -> Flow {
     let operation = SortOperation { time: Some(time), order: rest.to_vec(), late_output };
     let rows = input.clone();
     let flow = at.add("sort", Operation::Sort(operation), input, output);
-    define_late(at, &sort.late_into, rows, &flow);
+    at.late_rows(sort.late_into.as_ref(), rows, &flow);
     flow
 }

@@ -1,12 +1,12 @@
 //! `top 10 by price desc per auction`: the first rows in an order. Without a window a table, with one a stream.
 
 use millstream_runtime::graph::{
-    Changelog, Emit, Expr, Field, Literal, Operation, Port, SortKey, StreamType, TopOperation, Ty, Window, WindowTime,
+    Changelog, Emit, Expr, Field, Literal, Operation, SortKey, StreamType, TopOperation, Ty, Window, WindowTime,
 };
 
 use super::At;
 use super::dedup::group_key;
-use super::window::window;
+use super::window::{never_late, window};
 use crate::hir::errors::{names, tables, time};
 use crate::hir::flow::Flow;
 use crate::hir::resolve::scope::Scope;
@@ -62,28 +62,17 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, top: &'a ast::Top, input: Flow) -> Flo
         let why = "the first rows change when a better one comes, which makes a table".to_owned();
         flow.table_cause = Some((at.stage.span, why));
     }
-    define_late(at, &top.late_into, rows, &flow);
+    at.late_rows(top.late_into.as_ref(), rows, &flow);
     flow
-}
-
-/// The stream of late rows, which are rows of the input.
-pub fn define_late<'a>(at: &mut At<'_, '_, 'a>, into: &'a Option<ast::Name>, rows: Flow, flow: &Flow) {
-    if let Some(name) = into {
-        let late = Flow { node: flow.node, port: Port::Late, name: name.text.clone(), ..rows };
-        at.lowering.define_late(name, late);
-    }
 }
 
 /// Without a window over event time no row is late.
 fn late_needs_time(at: &mut At<'_, '_, '_>, top: &ast::Top) {
     let Some(name) = &top.late_into else { return };
-    let reason = match &top.over {
-        None => "without a window every row counts, however old it is",
-        Some(over) if matches!(over.window.function.text.as_str(), "count" | "global") => "this window does not look at the time",
-        Some(over) if over.processing_time.is_some() => "by the clock on the wall, no row is late",
-        Some(_) => return,
-    };
-    at.report(time::nothing_is_late("late into", name.span, reason));
+    let no_window = Some("without a window every row counts, however old it is");
+    if let Some(reason) = top.over.as_ref().map_or(no_window, never_late) {
+        at.report(time::nothing_is_late("late into", name.span, reason));
+    }
 }
 
 /// The columns that tell the output rows apart.

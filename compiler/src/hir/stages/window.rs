@@ -264,3 +264,11 @@ pub fn bounds(window: Option<&Window>) -> Result<(), &'static str> {
         None => Err("this aggregate has no window"),
     }
 }
+
+/// Why no row is late for such a window. None: rows may be.
+pub fn never_late(over: &Over) -> Option<&'static str> {
+    match over.window.function.text.as_str() {
+        "count" | "global" => Some("this window does not look at the time"),
+        _ => over.processing_time.map(|_| "by the clock on the wall, no row is late"),
+    }
+}

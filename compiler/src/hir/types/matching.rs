@@ -57,7 +57,8 @@ impl<'a> Typer<'_, 'a> {
 
     /// From the last arm to the first: runs of values as one `match`, conditions as `if`.
     fn choose(&mut self, subject: &Expr, arms: Vec<(Arm, Expr)>, otherwise: Expr, ty: &Ty, span: Span) -> Expr {
-        let only_values = arms.iter().all(|(arm, _)| arm.values().is_some());
+        // Also without any arm: the subject is computed all the same.
+        let one_run = arms.iter().all(|(arm, _)| arm.values().is_some());
         let mut rest = otherwise;
         let mut run: Vec<(Vec<Expr>, Expr)> = Vec::new();
         for (arm, result) in arms.into_iter().rev() {
@@ -65,23 +66,19 @@ impl<'a> Typer<'_, 'a> {
                 run.push((values, result));
                 continue;
             }
-            rest = self.run(subject, std::mem::take(&mut run), rest, ty, span);
+            if !run.is_empty() {
+                rest = self.run(subject, std::mem::take(&mut run), rest, ty, span);
+            }
             let condition = self.test(subject, arm, span);
             rest = self.make(ExprKind::If(Box::new(condition), Box::new(result), Box::new(rest)), ty.clone(), span);
         }
-        match run.is_empty() && !only_values {
-            true => rest,
-            false => self.run_of(subject, run, rest, ty, span),
-        }
+        if run.is_empty() && !one_run { rest } else { self.run(subject, run, rest, ty, span) }
     }
 
-    fn run(&mut self, subject: &Expr, run: Vec<(Vec<Expr>, Expr)>, rest: Expr, ty: &Ty, span: Span) -> Expr {
-        if run.is_empty() { rest } else { self.run_of(subject, run, rest, ty, span) }
-    }
-
-    fn run_of(&mut self, subject: &Expr, mut run: Vec<(Vec<Expr>, Expr)>, rest: Expr, ty: &Ty, span: Span) -> Expr {
-        run.reverse();
-        let kind = ExprKind::Match { subject: Box::new(subject.clone()), arms: run, otherwise: Box::new(rest) };
+    /// Arms of values, the last of them first.
+    fn run(&mut self, subject: &Expr, mut arms: Vec<(Vec<Expr>, Expr)>, rest: Expr, ty: &Ty, span: Span) -> Expr {
+        arms.reverse();
+        let kind = ExprKind::Match { subject: Box::new(subject.clone()), arms, otherwise: Box::new(rest) };
         self.make(kind, ty.clone(), span)
     }
 
@@ -307,20 +304,10 @@ impl Range {
 
 /// The order of two literals of one type, where it is known here.
 fn order(a: &Expr, b: &Expr) -> Option<Ordering> {
-    use Literal::{Date, Decimal, Duration, Float, Int, String, Time, Timestamp};
     let (ExprKind::Literal(literal), ExprKind::Literal(other)) = (&a.kind, &b.kind) else { return None };
-    if let Ty::Enum(of) = a.ty.required() {
-        let place = |literal: &Literal| of.values.iter().position(|value| *literal == String(value.clone()));
-        return Some(place(literal)?.cmp(&place(other)?));
-    }
-    match (literal, other) {
-        (Int(a), Int(b)) | (Decimal(a), Decimal(b)) => Some(a.cmp(b)),
-        (Float(a), Float(b)) => a.partial_cmp(b),
-        (String(a), String(b)) => Some(a.cmp(b)),
-        (Date(a), Date(b)) => Some(a.cmp(b)),
-        (Time(a), Time(b)) | (Timestamp(a), Timestamp(b)) | (Duration(a), Duration(b)) => Some(a.cmp(b)),
-        _ => None,
-    }
+    let Ty::Enum(of) = a.ty.required() else { return literal.order(other) };
+    let place = |literal: &Literal| of.values.iter().position(|value| *literal == Literal::String(value.clone()));
+    Some(place(literal)?.cmp(&place(other)?))
 }
 
 /// A value of an enum or bool as a pattern.

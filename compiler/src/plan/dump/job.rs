@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use millstream_runtime::graph::text::duration_text;
+use millstream_runtime::graph::text::{duration_text, size_text};
 use millstream_runtime::graph::{
     Backoff, CheckpointMode, ErrorPolicy, FailureRate, Hints, JobEdge, JobGraph, JobSettings, Port, RestartSettings, Schema,
     StateSettings, VertexId,
@@ -71,13 +71,6 @@ fn settings(out: &mut String, settings: &JobSettings) {
         ErrorPolicy::Skip => out.push_str("  on error skip\n"),
         ErrorPolicy::Into => out.push_str("  on error into a stream\n"),
     }
-}
-
-/// `256MB`
-pub(crate) fn size_text(bytes: u64) -> String {
-    let units = [("TB", 1u64 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
-    let unit = units.iter().find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
-    unit.map_or_else(|| format!("{bytes}B"), |(unit, size)| format!("{}{unit}", bytes / size))
 }
 
 fn declarations(out: &mut String, graph: &JobGraph) {

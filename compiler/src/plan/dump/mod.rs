@@ -3,7 +3,7 @@
 //! Vertices come in topological order under their ids; nothing depends on hashing, and no Rust debug text is used.
 
 mod execution;
-pub(crate) mod job;
+mod job;
 mod join;
 pub mod operation;
 mod ranking;

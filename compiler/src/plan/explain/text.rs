@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
-use millstream_runtime::graph::text::OptionList;
+use millstream_runtime::graph::text::{OptionList, size_text};
 use millstream_runtime::graph::{Chain, Emit, JobVertex, Operation, SourceOperation, StateSettings, VertexId};
 
 use super::{Plan, deliveries, travels, ways_out};
 use crate::plan::analysis::stages::asked_columns;
-use crate::plan::dump::job::size_text;
 use crate::plan::dump::{operation, types};
 
 /// Sources, chains with their operators, and the delivery guarantees.

@@ -168,12 +168,13 @@ impl MatchArm {
 }
 
 impl MatchPattern {
-    /// The expressions in it, and whether it is `..=`.
-    pub fn parts(&self) -> (Vec<&Expr>, bool) {
-        match self {
-            MatchPattern::Value(value) => (vec![value], false),
-            MatchPattern::Range(range) => (range.from.iter().chain(&range.to).collect(), range.inclusive),
-        }
+    /// The expressions in it.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let (first, second) = match self {
+            MatchPattern::Value(value) => (Some(value), None),
+            MatchPattern::Range(range) => (range.from.as_ref(), range.to.as_ref()),
+        };
+        first.into_iter().chain(second)
     }
 }
 

@@ -93,25 +93,28 @@ impl<T: Record, F: Format> HttpLookup<T, F> {
         }
         Ok(rows)
     }
-}
 
-impl<T: Record, F: Format> HttpLookup<T, F> {
-    /// What is wrong with rows of another key than was asked for.
-    fn other_key(&self, asked: &[Str], rows: &[T]) -> Option<String> {
-        let columns = || self.key.iter().zip(asked).filter_map(|(index, asked)| Some(((*index)?, asked)));
-        rows.iter().flat_map(|row| columns().map(move |(index, asked)| (row, index, asked))).find_map(|(row, index, asked)| {
-            let name = T::COLUMNS.get(index)?.name;
-            match row.column_text(index) {
-                Some(text) if same(&text, asked) => None,
-                Some(text) => Some(format!("the answer is a row with {name} = {text}, which is not the key that was asked for")),
-                None => Some(format!("the answer is a row without {name}, which is the key that was asked for")),
+    /// Rows of the key that was asked for, or what is wrong with another.
+    fn of_key(&self, asked: &[Str], rows: Vec<T>) -> Result<Vec<T>, String> {
+        for row in &rows {
+            for (index, asked) in self.key.iter().zip(asked).filter_map(|(index, asked)| Some(((*index)?, asked))) {
+                let name = T::COLUMNS[index].name;
+                let text = row.column_text(index);
+                if text.as_deref().is_some_and(|text| same(text, asked)) {
+                    continue;
+                }
+                return Err(match text {
+                    Some(text) => format!("the answer is a row with {name} = {text}, which is not the key that was asked for"),
+                    None => format!("the answer is a row without {name}, which is the key that was asked for"),
+                });
             }
-        })
+        }
+        Ok(rows)
     }
 }
 
 /// Whether two texts are one value: `1.5` is `1.50`.
-fn same(a: &str, b: &str) -> bool {
+pub(crate) fn same(a: &str, b: &str) -> bool {
     // Long integers differ where floats do not.
     let fraction = a.contains('.') || b.contains('.');
     a == b || fraction && matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
@@ -134,11 +137,8 @@ impl<T: Record + Send + Sync + 'static, F: Format> KeyedTable for HttpLookup<T, 
         };
         match status.as_u16() {
             204 | 404 => Answer::Rows(Vec::new()),
-            200..=299 => match self.rows(&body) {
-                Ok(rows) => match self.other_key(key, &rows) {
-                    None => Answer::Rows(rows),
-                    Some(reason) => Answer::Failed(JobError::new(shown(format_args!("{reason}")))),
-                },
+            200..=299 => match self.rows(&body).and_then(|rows| self.of_key(key, rows)) {
+                Ok(rows) => Answer::Rows(rows),
                 Err(reason) => Answer::Failed(JobError::new(shown(format_args!("{reason}")))),
             },
             code if may_pass(code) => {

@@ -11,6 +11,7 @@ use millstream_runtime::value::Str;
 use millstream_testkit::http::{Reply, serve};
 
 use crate::HttpLookup;
+use crate::lookup::same;
 
 #[derive(Clone, Debug, PartialEq, millstream_runtime::codegen::Record)]
 struct Rate {
@@ -51,6 +52,14 @@ fn rows(answer: Answer<Rate>) -> Vec<(String, f64)> {
         Answer::Rows(rows) => rows.into_iter().map(|row| (row.currency.to_string(), row.rate)).collect(),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn keys_are_the_same_as_values() {
+    assert!(same("EUR", "EUR") && same("1.5", "1.50") && same("-0.50", "-.5"));
+    assert!(!same("EUR", "eur") && !same("1.5", "1.51"));
+    // As floats they would be one.
+    assert!(!same("9007199254740993", "9007199254740992"));
 }
 
 #[test]

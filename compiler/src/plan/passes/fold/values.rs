@@ -20,22 +20,7 @@ pub fn equal(a: &Literal, b: &Literal) -> Option<bool> {
     match (a, b) {
         (Literal::Null, Literal::Null) => Some(true),
         (Literal::Null, _) | (_, Literal::Null) => Some(false),
-        _ => compare(a, b).map(Ordering::is_eq),
-    }
-}
-
-fn compare(a: &Literal, b: &Literal) -> Option<Ordering> {
-    match (a, b) {
-        (Literal::Bool(a), Literal::Bool(b)) => Some(a.cmp(b)),
-        (Literal::Int(a), Literal::Int(b)) | (Literal::Decimal(a), Literal::Decimal(b)) => Some(a.cmp(b)),
-        (Literal::Float(a), Literal::Float(b)) => a.partial_cmp(b),
-        (Literal::String(a), Literal::String(b)) => Some(a.cmp(b)),
-        (Literal::Bytes(a), Literal::Bytes(b)) => Some(a.cmp(b)),
-        (Literal::Date(a), Literal::Date(b)) => Some(a.cmp(b)),
-        (Literal::Time(a), Literal::Time(b))
-        | (Literal::Timestamp(a), Literal::Timestamp(b))
-        | (Literal::Duration(a), Literal::Duration(b)) => Some(a.cmp(b)),
-        _ => None,
+        _ => a.order(b).map(Ordering::is_eq),
     }
 }
 
@@ -45,7 +30,7 @@ pub fn binary(op: BinaryOp, left: (&Literal, &Ty), right: (&Literal, &Ty), ty: &
     let by_name = !matches!(left.1.required(), Ty::Enum(_)) || matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
     let same_type = by_name && left.1.required() == right.1.required();
     let decided = |test: fn(Ordering) -> bool| {
-        let order = if same_type { compare(left.0, right.0) } else { None };
+        let order = if same_type { left.0.order(right.0) } else { None };
         order.map(|order| Literal::Bool(test(order)))
     };
     match op {
