@@ -362,7 +362,7 @@ impl CheckpointStore {
                 // Nobody knows: it stays, until a later retention.
                 Err(_) => continue,
             };
-            let counts = complete && given_up.ranges.iter().all(|&(from, to)| id <= from || to < id);
+            let counts = complete && !(given_up.names(id) && self.is_given_up(&manifest, &given_up).await);
             if counts && kept < retain {
                 kept += 1;
             } else {
@@ -370,6 +370,13 @@ impl CheckpointStore {
             }
         }
         Ok(kept)
+    }
+
+    /// Whether a whole checkpoint counts no more. One that cannot be read is for others to judge.
+    async fn is_given_up(&self, manifest: &StorePath, given_up: &GivenUp) -> bool {
+        let bytes = self.get(manifest.as_ref()).await.ok();
+        let manifest = bytes.and_then(|bytes| Manifest::from_bytes(&bytes).ok());
+        manifest.is_some_and(|manifest| given_up.reason(manifest.checkpoint, manifest.epoch).is_some())
     }
 
     /// Removes all checkpoints.

@@ -153,7 +153,7 @@ impl Lease {
     pub(super) async fn give_up(&self, from: u64, to: u64, oldest: u64) -> JobResult<()> {
         self.check().await?;
         let mut record = self.inner.record.lock().await;
-        record.given_up.add_range(from, to, oldest);
+        record.given_up.add_range(from, to, self.inner.epoch, oldest);
         self.inner.put(&record).await
     }
 

@@ -12,14 +12,16 @@ const FENCES: usize = 16;
 pub(crate) struct GivenUp {
     /// `(7, 42)`: what a process of an epoch before 7 completed behind checkpoint 42 came too late.
     pub fences: Vec<(u64, u64)>,
-    /// `(42, 44)`: the job went on from 42, although 43 and 44 were there. Sinks have taken back what these had committed.
-    pub ranges: Vec<(u64, u64)>,
+    /// `(42, 44, 7)`: the job of epoch 7 went on from 42, although 43 and 44 were there. Sinks have taken back what these had
+    /// committed. It says nothing of what is written in later epochs: numbers begin anew after a run that has ended.
+    pub ranges: Vec<(u64, u64, u64)>,
 }
 
 impl GivenUp {
     /// Why a checkpoint of this number, written in this epoch, counts no more.
     pub(crate) fn reason(&self, id: u64, epoch: u64) -> Option<String> {
-        if let Some((from, _)) = self.ranges.iter().find(|&&(from, to)| from < id && id <= to) {
+        let covers = |&&(from, to, by): &&(u64, u64, u64)| from < id && id <= to && epoch <= by;
+        if let Some((from, ..)) = self.ranges.iter().find(covers) {
             let from = if *from == 0 { "without it".to_owned() } else { format!("from checkpoint {from}") };
             return Some(format!("the job went on {from}, and sinks have taken back what this one had committed"));
         }
@@ -33,10 +35,15 @@ impl GivenUp {
         self.fences.drain(..excess);
     }
 
+    /// Whether one of this number may count no more; of which epoch it is, its manifest says.
+    pub(crate) fn names(&self, id: u64) -> bool {
+        self.ranges.iter().any(|&(from, to, _)| from < id && id <= to)
+    }
+
     /// Also forgets ranges of checkpoints that are not there any more.
-    pub(super) fn add_range(&mut self, from: u64, to: u64, oldest: u64) {
-        self.ranges.retain(|&(_, end)| end >= oldest);
-        self.ranges.push((from, to));
+    pub(super) fn add_range(&mut self, from: u64, to: u64, by: u64, oldest: u64) {
+        self.ranges.retain(|&(_, end, _)| end >= oldest);
+        self.ranges.push((from, to, by));
     }
 }
 
@@ -59,7 +66,7 @@ impl Record {
             "beat": self.beat,
             "released": self.released,
             "fences": pairs(&self.given_up.fences),
-            "given_up": pairs(&self.given_up.ranges),
+            "given_up": self.given_up.ranges.iter().map(|&(from, to, by)| json!([from, to, by])).collect::<Vec<_>>(),
         });
         format!("{json}\n").into_bytes()
     }
@@ -70,11 +77,14 @@ impl Record {
         let pairs = |name: &str| -> Option<Vec<(u64, u64)>> {
             json[name].as_array()?.iter().map(|pair| Some((pair[0].as_u64()?, pair[1].as_u64()?))).collect()
         };
+        let ranges = json["given_up"].as_array()?.iter();
+        // Without an epoch: one of before there was one, which counts for all.
+        let range = |range: &Value| Some((range[0].as_u64()?, range[1].as_u64()?, range[2].as_u64().unwrap_or(u64::MAX)));
         Some(Record {
             holder: Holder::from_json(&json["holder"])?,
             beat: json["beat"].as_u64()?,
             released: json["released"].as_bool()?,
-            given_up: GivenUp { fences: pairs("fences")?, ranges: pairs("given_up")? },
+            given_up: GivenUp { fences: pairs("fences")?, ranges: ranges.map(range).collect::<Option<_>>()? },
         })
     }
 }
@@ -85,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_record_survives_its_encoding() {
-        let given_up = GivenUp { fences: vec![(2, 40)], ranges: vec![(42, 44)] };
+        let given_up = GivenUp { fences: vec![(2, 40)], ranges: vec![(42, 44, 2)] };
         let record = Record { holder: Holder::own(), beat: 7, released: true, given_up };
         assert_eq!(Record::from_bytes(&record.to_bytes()), Some(record.clone()));
         let bytes = record.to_bytes();
@@ -96,7 +106,7 @@ mod tests {
     fn what_counts_no_more() {
         let mut given_up = GivenUp::default();
         given_up.add_fence(3, 10);
-        given_up.add_range(12, 14, 1);
+        given_up.add_range(12, 14, 3, 1);
         assert_eq!(given_up.reason(10, 2), None, "it was there when the directory changed hands");
         assert!(given_up.reason(11, 2).is_some(), "too late");
         assert_eq!(given_up.reason(11, 3), None, "of the new holder");
@@ -104,5 +114,6 @@ mod tests {
         assert!(given_up.reason(13, 3).unwrap().contains("from checkpoint 12"));
         assert!(given_up.reason(14, 3).is_some());
         assert_eq!(given_up.reason(15, 3), None);
+        assert_eq!(given_up.reason(13, 4), None, "of a later run, whose numbers began anew");
     }
 }

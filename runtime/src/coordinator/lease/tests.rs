@@ -171,6 +171,28 @@ async fn what_the_job_went_back_behind_counts_no_more() {
 }
 
 #[tokio::test]
+async fn numbers_that_begin_anew_after_a_run_count() {
+    let directory = Directory::new("anew");
+    let store = directory.open().await.unwrap();
+    store.write(manifest(2), Vec::new()).await.unwrap();
+    // The third was begun when the process before was killed.
+    store.go_on_from(2, 3);
+    store.give_up_newer().await.unwrap();
+    // The run is done.
+    store.clear().await.unwrap();
+    store.release().await;
+    drop(store);
+    let next = directory.open().await.unwrap();
+    for id in 1..=3 {
+        next.write(manifest(id), Vec::new()).await.unwrap();
+        next.retain(id, 2).await.unwrap();
+    }
+    assert_eq!(next.ids().await.unwrap(), [2, 3]);
+    drop(next);
+    assert_eq!(newest(&directory.open().await.unwrap()).await, Some(3), "the third of the run before is another one");
+}
+
+#[tokio::test]
 async fn a_record_that_is_not_whole_is_an_error_that_names_it() {
     let directory = Directory::new("torn");
     directory.objects.put(&name_of(4), b"{\"holder\":"[..].into()).await.unwrap();
