@@ -93,8 +93,10 @@ impl Retract for MostFrequent {
     fn retract(&mut self, text: String) -> Result<(), EvalError> {
         if let Some(count) = self.counts.get_mut(&text) {
             *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&text);
+            }
         }
-        self.counts.retain(|_, count| *count > 0);
         Ok(())
     }
 }

@@ -30,7 +30,7 @@ fn every_type_crosses_in_both_directions() {
     std::os::unix::fs::symlink(own.join("data"), folder.join("data")).expect("a link to the data");
     let output = Command::new(&binary).current_dir(&folder).output().expect("the pipeline starts");
     support::assert_success(&output, "all");
-    for name in ["all", "words"] {
+    for name in ["all", "words", "weighed", "pairs", "failed", "replayed"] {
         let expected = std::fs::read_to_string(own.join(format!("expected/{name}.jsonl"))).unwrap_or_default();
         let found = rows(&folder.join("out").join(name));
         assert_eq!(found, expected.lines().collect::<Vec<_>>(), "{name}");
@@ -86,6 +86,8 @@ fn commands_show_what_rust_files_define() {
     let listed = said(&["functions", "--of", "compiler/cli/tests/rust/all.flow"]);
     assert!(listed.contains("  length_of(text: string) -> uint64\n      Characters of a text.\n"), "{listed}");
     assert!(listed.contains("  checked_half(number: int64) -> int64\n"), "{listed}");
+    let listed = said(&["functions", "--of", "examples/enrich/enrich.flow"]);
+    assert!(listed.contains("  most_frequent(value: string) -> string\n      The text that comes most often;"), "{listed}");
     const WARM: &str = "examples/connector/pipelines/warm.flow";
     said(&["check", WARM]);
     let listed = said(&["connectors", "--of", WARM]);

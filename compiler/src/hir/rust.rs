@@ -133,9 +133,8 @@ impl<'a> Types<'a> {
 
     fn function(&mut self, cx: &mut Context<'a>, file: usize, function: &'a RustFn) -> Option<Function> {
         let name = &function.name;
-        let clash = clash(name);
-        if let Some((by, help)) = clash {
-            cx.report(rust::name_taken(name, "function", by, help));
+        if let Some(by) = clash(name) {
+            cx.report(rust::name_taken(name, "function", by, "give it another name here: `#[function(name = \"my_name\")]`"));
             return None;
         }
         let own = cx.items.functions.iter().find(|entry| entry.node.name.text == name.text).map(|entry| entry.node.name.span);
@@ -370,15 +369,14 @@ impl<'a> Types<'a> {
     }
 }
 
-/// What of the language a function has the name of.
-fn clash(name: &Name) -> Option<(&'static str, &'static str)> {
-    const HELP: &str = "give it another name here: `#[function(name = \"my_name\")]`";
+/// What of the language a function or an aggregate has the name of.
+fn clash(name: &Name) -> Option<&'static str> {
     let text = name.text.as_str();
     if matches!(text, "cast" | "try_cast")
         || library_aggregates::find(text).is_some()
         || library_aggregates::find_analytic(text).is_some()
     {
-        return Some(("a part of the language", HELP));
+        return Some("a part of the language");
     }
-    library::find(text).map(|_| ("a function of the standard library", HELP))
+    library::find(text).map(|_| "a function of the standard library")
 }

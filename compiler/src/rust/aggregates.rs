@@ -35,12 +35,18 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl, of: Writt
     for member in &item.items {
         let syn::ImplItem::Type(ty) = member else { continue };
         match ty.ident.to_string().as_str() {
-            "Input" => {
-                inputs = Some(match &ty.ty {
-                    syn::Type::Tuple(tuple) => tuple.elems.iter().map(|ty| Written::of(ty, &reader.place)).collect(),
-                    one => vec![Written::of(one, &reader.place)],
-                });
-            }
+            "Input" => match &ty.ty {
+                syn::Type::Tuple(tuple) if tuple.elems.len() == 1 => {
+                    let help = "write its type alone: a tuple is of two or more arguments";
+                    let span = reader.place.span(tuple.span());
+                    reader.report(errors::aggregate_wrong(span, &own, "this is a tuple of one", help));
+                    return reader.file.broken.push(name.text);
+                }
+                syn::Type::Tuple(tuple) => {
+                    inputs = Some(tuple.elems.iter().map(|ty| Written::of(ty, &reader.place)).collect());
+                }
+                one => inputs = Some(vec![Written::of(one, &reader.place)]),
+            },
             "Output" => output = Some(Written::of(&ty.ty, &reader.place)),
             _ => {}
         }

@@ -2,11 +2,13 @@
 //!
 //! The derive macro refuses the same (`macros/src/connector.rs`).
 
+use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 
-use super::read::{Reader, within};
+use super::read::{Place, Reader, within};
 use super::written::Written;
 use super::{attributes, errors};
+use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::Name;
 
@@ -110,84 +112,75 @@ fn documented(reader: &mut Reader<'_>, attrs: &[syn::Attribute], name: &Name, wh
     })
 }
 
-fn of_struct(
-    reader: &Reader<'_>,
-    attrs: &[syn::Attribute],
-    read: &mut RustConnectorItem,
-    problems: &mut Vec<crate::diagnostics::Diagnostic>,
-) {
+fn of_struct(reader: &Reader<'_>, attrs: &[syn::Attribute], read: &mut RustConnectorItem, problems: &mut Vec<Diagnostic>) {
     const KNOWN: &[&str] = &["name", "formats", "bounded", "replayable", "exactly_once"];
     let place = &reader.place;
+    of_flow(place, attrs, KNOWN, problems, |word, meta| {
+        match word {
+            "name" => read.name = text(place, meta)?,
+            "formats" => {
+                let Name { text, span } = text(place, meta)?;
+                read.formats = words(&text).into_iter().map(|text| Name { text, span }).collect();
+            }
+            "bounded" => read.bounded = true,
+            "replayable" => read.replayable = true,
+            "exactly_once" => read.exactly_once = true,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    });
+}
+
+fn of_field(reader: &Reader<'_>, attrs: &[syn::Attribute], option: &mut RustOption, problems: &mut Vec<Diagnostic>) {
+    const KNOWN: &[&str] = &["rename", "default", "every", "size", "words"];
+    let place = &reader.place;
+    of_flow(place, attrs, KNOWN, problems, |word, meta| {
+        match word {
+            "rename" | "name" => option.name = text(place, meta)?,
+            "default" => {
+                let value: syn::Expr = meta.value()?.parse()?;
+                option.default = Some((default(&value), place.span(value.span())));
+            }
+            "every" => option.every = true,
+            "size" => option.size = true,
+            "words" => option.words = Some(words(&text(place, meta)?.text)),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    });
+}
+
+/// Reads all `#[flow(..)]`. `read` is given each word, and says whether it knows it.
+fn of_flow(
+    place: &Place<'_>,
+    attrs: &[syn::Attribute],
+    known: &[&str],
+    problems: &mut Vec<Diagnostic>,
+    mut read: impl FnMut(&str, &ParseNestedMeta<'_>) -> syn::Result<bool>,
+) {
     for attribute in attrs.iter().filter(|attribute| attribute.path().is_ident("flow")) {
         let parsed = attribute.parse_nested_meta(|meta| {
             let word = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
-            match word.as_str() {
-                "name" => {
-                    let text: syn::LitStr = meta.value()?.parse()?;
-                    read.name = Name { text: text.value(), span: place.span(text.span()) };
-                }
-                "formats" => {
-                    let text: syn::LitStr = meta.value()?.parse()?;
-                    let span = place.span(text.span());
-                    read.formats = words(&text.value()).into_iter().map(|text| Name { text, span }).collect();
-                }
-                "bounded" => read.bounded = true,
-                "replayable" => read.replayable = true,
-                "exactly_once" => read.exactly_once = true,
-                _ => {
-                    problems.push(errors::connector_attribute(&word, place.span(meta.path.span()), KNOWN));
-                    skip(&meta)?;
-                }
+            if !read(&word, &meta)? {
+                problems.push(errors::connector_attribute(&word, place.span(meta.path.span()), known));
+                skip(&meta)?;
             }
             Ok(())
         });
         if let Err(error) = parsed {
-            problems.push(errors::connector_attribute("", place.span(error.span()), KNOWN));
+            problems.push(errors::connector_attribute("", place.span(error.span()), known));
         }
     }
 }
 
-fn of_field(
-    reader: &Reader<'_>,
-    attrs: &[syn::Attribute],
-    option: &mut RustOption,
-    problems: &mut Vec<crate::diagnostics::Diagnostic>,
-) {
-    const KNOWN: &[&str] = &["rename", "default", "every", "size", "words"];
-    let place = &reader.place;
-    for attribute in attrs.iter().filter(|attribute| attribute.path().is_ident("flow")) {
-        let parsed = attribute.parse_nested_meta(|meta| {
-            let word = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
-            match word.as_str() {
-                "rename" | "name" => {
-                    let text: syn::LitStr = meta.value()?.parse()?;
-                    option.name = Name { text: text.value(), span: place.span(text.span()) };
-                }
-                "default" => {
-                    let value: syn::Expr = meta.value()?.parse()?;
-                    option.default = Some((default(&value), place.span(value.span())));
-                }
-                "every" => option.every = true,
-                "size" => option.size = true,
-                "words" => {
-                    let text: syn::LitStr = meta.value()?.parse()?;
-                    option.words = Some(words(&text.value()));
-                }
-                _ => {
-                    problems.push(errors::connector_attribute(&word, place.span(meta.path.span()), KNOWN));
-                    skip(&meta)?;
-                }
-            }
-            Ok(())
-        });
-        if let Err(error) = parsed {
-            problems.push(errors::connector_attribute("", place.span(error.span()), KNOWN));
-        }
-    }
+/// `= ".."`
+fn text(place: &Place<'_>, meta: &ParseNestedMeta<'_>) -> syn::Result<Name> {
+    let text: syn::LitStr = meta.value()?.parse()?;
+    Ok(Name { text: text.value(), span: place.span(text.span()) })
 }
 
 /// Passes over the value of an attribute that is not known.
-fn skip(meta: &syn::meta::ParseNestedMeta<'_>) -> syn::Result<()> {
+fn skip(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
     if meta.input.peek(syn::Token![=]) {
         let _: syn::Expr = meta.value()?.parse()?;
     }

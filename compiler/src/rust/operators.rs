@@ -42,31 +42,21 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
     reader.file.structs.push(RustStruct { name, path, fields, tuple, unit, generic, defaults, public });
 }
 
-/// Reads an implementation: of `Process`, or of `Default` for a struct.
+/// Reads an implementation of a trait that says what a struct is.
 pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
     let Some((path, _)) = &item.trait_ else { return };
     let Some(last) = path.segments.last() else { return };
     let of = Written::of(&item.self_ty, &reader.place);
     let super::WrittenKind::Named { name, .. } = &of.kind else { return };
     let name = name.clone();
-    if last.ident == "Default" {
-        reader.file.defaults.push(name);
-        return;
-    }
-    if last.ident == "Accumulator" {
-        return super::aggregates::read_impl(reader, item, of, name);
-    }
-    if last.ident == "Retract" {
-        return reader.file.retracts.push(name);
-    }
-    if last.ident == "SourceConnector" {
-        return reader.file.source_connectors.push(name);
-    }
-    if last.ident == "SinkConnector" {
-        return reader.file.sink_connectors.push(name);
-    }
-    if last.ident != "Process" {
-        return;
+    match last.ident.to_string().as_str() {
+        "Default" => return reader.file.defaults.push(name),
+        "Accumulator" => return super::aggregates::read_impl(reader, item, of, name),
+        "Retract" => return reader.file.retracts.push(name),
+        "SourceConnector" => return reader.file.source_connectors.push(name),
+        "SinkConnector" => return reader.file.sink_connectors.push(name),
+        "Process" => {}
+        _ => return,
     }
     if attributes::find(&item.attrs, "operator").is_none() {
         let diagnostic = errors::operator_not_annotated(reader.place.span(path.span()));

@@ -174,15 +174,22 @@ impl<T: AsKey> AsKey for Vec<T> {
     }
 }
 
-impl<A: AsKey, B: AsKey> AsKey for (A, B) {
-    type Key = (A::Key, B::Key);
-    fn into_key(self) -> Self::Key {
-        (self.0.into_key(), self.1.into_key())
-    }
-    fn from_key(key: &Self::Key) -> Self {
-        (A::from_key(&key.0), B::from_key(&key.1))
-    }
+macro_rules! tuples_as_keys {
+    ($(($($ty:ident $at:tt),*))*) => {$(
+        impl<$($ty: AsKey),*> AsKey for ($($ty),*) {
+            type Key = ($($ty::Key),*);
+            fn into_key(self) -> Self::Key {
+                ($(self.$at.into_key()),*)
+            }
+            fn from_key(key: &Self::Key) -> Self {
+                ($($ty::from_key(&key.$at)),*)
+            }
+        }
+    )*};
 }
+
+// The arguments of aggregates.
+tuples_as_keys!((A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3));
 
 #[cfg(test)]
 mod tests {

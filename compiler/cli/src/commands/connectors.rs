@@ -144,6 +144,7 @@ mod tests {
             assert!(all.contains(&format!("{} (", connector.name)), "{all}");
             let page = page(connector);
             let options = connector.source.iter().flat_map(|source| source.options);
+            let options = options.chain(connector.lookup.iter().flat_map(|lookup| lookup.options));
             let options = options.chain(connector.sink.iter().flat_map(|sink| sink.options));
             for option in options {
                 assert!(page.contains(&format!("  {}: {}", option.name, type_text(option.ty))), "{page}");

@@ -201,3 +201,75 @@ pub mod inner {
         text.split(' ').map(String::from).collect()
     }
 }
+
+/// Remembers a sum.
+#[derive(Clone, Default, State)]
+pub struct Weighed {
+    sum: i64,
+}
+
+/// The lengths of texts, with one more for each, times weights.
+#[aggregate]
+impl Accumulator for Weighed {
+    type Input = (String, i64, bool);
+    type Output = i64;
+
+    fn add(&mut self, (text, weight, count): Self::Input) -> Result<(), EvalError> {
+        if weight < 0 {
+            return Err(EvalError::new("a weight below zero"));
+        }
+        self.sum += weight * if count { text.len() as i64 + 1 } else { 1 };
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<(), EvalError> {
+        self.sum += other.sum;
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<Option<i64>, EvalError> {
+        Ok(Some(self.sum))
+    }
+}
+
+/// Remembers a price.
+#[derive(Clone, Default, State)]
+pub struct Cheapest {
+    price: Option<Decimal<10, 2>>,
+}
+
+#[aggregate(name = "cheapest")]
+impl Accumulator for Cheapest {
+    type Input = Item;
+    type Output = Decimal<10, 2>;
+
+    fn add(&mut self, item: Item) -> Result<(), EvalError> {
+        self.price = self.price.into_iter().chain([item.price]).min();
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<(), EvalError> {
+        self.price = self.price.into_iter().chain(other.price).min();
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<Option<Decimal<10, 2>>, EvalError> {
+        Ok(self.price)
+    }
+}
+
+/// Reads files as they are now.
+#[derive(Connector)]
+#[flow(bounded, replayable)]
+pub struct Whole {
+    /// The files.
+    pub path: String,
+}
+
+impl SourceConnector for Whole {
+    type Source<T: Record, F: Format> = millstream::connectors::file::FileSource<T, F>;
+
+    fn source<T: Record, F: Format>(self, _: F) -> JobResult<Self::Source<T, F>> {
+        Self::Source::from_options(&millstream::Options::new().with("path", self.path))
+    }
+}

@@ -110,7 +110,7 @@ impl<'a> Stage<'a> {
     pub(super) fn accumulate(&self, accumulators: &[Accumulator<'a>], method: &str) -> (TokenStream, bool) {
         let mut lowering = over_row(self.cx, self.input.schema, &self.vertex.origin);
         let method = ident(method);
-        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let (mut before, mut own, mut after) = (Vec::new(), Vec::new(), Vec::new());
         for accumulator in accumulators {
             let (name, call) = (&accumulator.name, accumulator.call);
             let condition = call.filter.as_ref().map(|filter| lowering.condition(filter).tokens);
@@ -139,7 +139,9 @@ impl<'a> Stage<'a> {
                 }
             };
             let computed = mentions(&statement, &name.to_string());
-            after.push(match condition.filter(|_| !computed) {
+            // The user's own may refuse a value: before the others have taken theirs.
+            let place = if self.cx.own_aggregate(call.function).is_some() { &mut own } else { &mut after };
+            place.push(match condition.filter(|_| !computed) {
                 Some(condition) if can_fail(&condition) => {
                     before.push(quote!(let #name = #condition;));
                     quote!(if #name { #statement })
@@ -149,7 +151,7 @@ impl<'a> Stage<'a> {
             });
         }
         let statements = lowering.take_statements();
-        (quote!(#statements #(#before)* #(#after)*), lowering.uses_params)
+        (quote!(#statements #(#before)* #(#own)* #(#after)*), lowering.uses_params)
     }
 
     /// `let mean = acc.mean.finish()?;` for each call, and how the output columns name the results.

@@ -29,7 +29,7 @@ impl<'a> Types<'a> {
         let name = item.name.text.as_str();
         // What calls it is no further mistake.
         cx.items.broken.insert(name);
-        if let Some((by, _)) = clash(&item.name) {
+        if let Some(by) = clash(&item.name) {
             let help = "give it another name here: `#[aggregate(name = \"my_name\")]`";
             cx.report(rust::name_taken(&item.name, "aggregate", by, help));
             return None;

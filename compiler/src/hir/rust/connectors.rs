@@ -149,16 +149,13 @@ fn default_text(ty: OptionTy, value: &ConnectorDefault) -> Result<String, String
         (OptionTy::Float, _) => Err("a number with a point, such as `0.5`".to_owned()),
         (OptionTy::Bool, ConnectorDefault::Bool(value)) => Ok(value.to_string()),
         (OptionTy::Bool, _) => Err("`true` or `false`".to_owned()),
-        (OptionTy::Duration | OptionTy::Every, ConnectorDefault::Text(text)) => match number(text) {
-            Ok(ExprKind::Duration(_)) if ty == OptionTy::Every => Ok(format!("every {text}")),
-            Ok(ExprKind::Duration(_)) => Ok(text.clone()),
-            _ => Err("a duration such as \"10s\"".to_owned()),
-        },
+        (OptionTy::Duration | OptionTy::Every, ConnectorDefault::Text(text))
+            if matches!(number(text), Ok(ExprKind::Duration(_))) =>
+        {
+            Ok(if ty == OptionTy::Every { format!("every {text}") } else { text.clone() })
+        }
         (OptionTy::Duration | OptionTy::Every, _) => Err("a duration such as \"10s\"".to_owned()),
-        (OptionTy::Size, ConnectorDefault::Text(text)) => match number(text) {
-            Ok(ExprKind::Size(_)) => Ok(text.clone()),
-            _ => Err("a size such as \"64MB\"".to_owned()),
-        },
+        (OptionTy::Size, ConnectorDefault::Text(text)) if matches!(number(text), Ok(ExprKind::Size(_))) => Ok(text.clone()),
         (OptionTy::Size, _) => Err("a size such as \"64MB\"".to_owned()),
         (OptionTy::Secret | OptionTy::Timestamp | OptionTy::Columns, _) => {
             Err("nothing: such an option is given, or it is an `Option`".to_owned())

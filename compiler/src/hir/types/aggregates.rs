@@ -86,12 +86,11 @@ impl<'a> Typer<'_, 'a> {
         let filter = call.filter.as_deref().map(|filter| rows.condition(filter, "`where`"));
         let (args, spans) = arguments?;
         if let Some(span) = call.distinct {
-            match args.first() {
-                None => rows.cx.report(tables::distinct_what(span, spec.name)),
-                Some(arg) if !arg.ty.is_ordered() => {
-                    rows.cx.report(tables::not_a_key("a distinct value", spans.first().copied().unwrap_or(span), &arg.ty));
-                }
-                _ => {}
+            if args.is_empty() {
+                rows.cx.report(tables::distinct_what(span, spec.name));
+            }
+            if let Some((arg, span)) = args.iter().zip(&spans).find(|(arg, _)| !arg.ty.is_ordered()) {
+                rows.cx.report(tables::not_a_key("a distinct value", *span, &arg.ty));
             }
         }
         let broken = args.iter().chain(&filter).any(|arg| arg.ty == Ty::Error);

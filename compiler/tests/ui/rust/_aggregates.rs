@@ -57,3 +57,25 @@ impl Accumulator for Taken {
     fn merge(&mut self, other: &Self) -> Result<(), EvalError> { Ok(()) }
     fn finish(&self) -> Result<Option<i64>, EvalError> { Ok(None) }
 }
+
+#[derive(Clone, Default, State)]
+pub struct Single;
+#[aggregate]
+impl Accumulator for Single {
+    type Input = (i64,);
+    type Output = i64;
+    fn add(&mut self, value: (i64,)) -> Result<(), EvalError> { Ok(()) }
+    fn merge(&mut self, other: &Self) -> Result<(), EvalError> { Ok(()) }
+    fn finish(&self) -> Result<Option<i64>, EvalError> { Ok(None) }
+}
+
+#[derive(Clone, Default, State)]
+pub struct Pairs;
+#[aggregate]
+impl Accumulator for Pairs {
+    type Input = (i64, Json);
+    type Output = u64;
+    fn add(&mut self, value: (i64, Json)) -> Result<(), EvalError> { Ok(()) }
+    fn merge(&mut self, other: &Self) -> Result<(), EvalError> { Ok(()) }
+    fn finish(&self) -> Result<Option<u64>, EvalError> { Ok(None) }
+}
