@@ -9,11 +9,12 @@ use millstream::{CheckpointConfig, JobEnd, JobResult, RunOptions};
 use millstream_runtime::sim::{enter, run_job};
 
 use crate::jobs::{Kind, Setting};
+use crate::operator::{DIRECTORY, Operator};
 use crate::source::Size;
 use crate::world::{Plan, SimWorld};
 
-/// After so many processes a job must have ended.
-const PROCESSES: u32 = 60;
+/// After so many processes all runs must have ended.
+const PROCESSES: u32 = 200;
 
 /// A process that runs for so long, by its own clock, hangs.
 const HANGS: Duration = Duration::from_secs(1800);
@@ -70,23 +71,35 @@ pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
 fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
     let number = |limit: u64| i64::try_from(world.below(limit)).unwrap_or(0);
     let size = Size { splits: 1 + number(6), rows: 20 + number(60) };
-    let mut checkpoint = CheckpointConfig::new(20_000 + number(300_000), |_| Ok("simulated".to_owned()));
+    let mut checkpoint = CheckpointConfig::new(20_000 + number(300_000), |_| Ok(DIRECTORY.to_owned()));
     checkpoint.timeout_micros = 2_000_000 + number(8_000_000);
     checkpoint.tolerate = u32::try_from(number(3)).unwrap_or(0);
     checkpoint.keep = 1 + u32::try_from(number(3)).unwrap_or(0);
     checkpoint.pause_micros = number(50_000);
     checkpoint.unaligned_micros = (number(2) > 0).then(|| number(100_000));
     let parallelism = || 1 + u32::try_from(number(4)).unwrap_or(0);
+    let expected = kind.expected(size);
+    world.table(|table| table.whole = expected.len()).map_err(|error| error.to_string())?;
+    let mut operator = Operator::new(world.clone());
     for process in 1..=PROCESSES {
         let parallelism = parallelism();
-        world.log(&format!("process {process}, parallelism {parallelism}, {size:?}"));
         let setting = Arc::new(Setting { world: world.clone(), size });
         let options = RunOptions::new().parallelism(parallelism).extension(setting);
-        let end = run(world, kind, checkpoint, options)?;
+        let (options, told) = operator.starts(options);
+        world.log(&format!("process {process}, parallelism {parallelism}, {size:?}, {told}"));
+        let end = run(world, kind, checkpoint, options, &mut operator)?;
         match end {
             Process::Gone => {}
             Process::Hangs => return Err("it hangs".to_owned()),
-            Process::Ended(Ok(JobEnd::Finished)) => return check(world, kind, size).map(|()| process),
+            Process::Ended(Ok(JobEnd::Finished)) => {
+                world.log("the run is done");
+                check(world, kind, &expected)?;
+                if operator.has_done() {
+                    return Ok(process);
+                }
+                world.next_run();
+            }
+            Process::Ended(Ok(JobEnd::Stopped(_))) if operator.has_stopped() => {}
             Process::Ended(Ok(end)) => return Err(format!("it ends as {end:?}")),
             Process::Ended(Err(error)) => {
                 let error = error.to_string();
@@ -100,7 +113,13 @@ fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
     Err(format!("it has not ended after {PROCESSES} processes"))
 }
 
-fn run(world: &Arc<SimWorld>, kind: Kind, checkpoint: CheckpointConfig, options: RunOptions) -> Result<Process, String> {
+fn run(
+    world: &Arc<SimWorld>,
+    kind: Kind,
+    checkpoint: CheckpointConfig,
+    options: RunOptions,
+    operator: &mut Operator,
+) -> Result<Process, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
     let end = runtime.block_on(async {
@@ -108,7 +127,7 @@ fn run(world: &Arc<SimWorld>, kind: Kind, checkpoint: CheckpointConfig, options:
         let end = tokio::select! {
             biased;
             () = world.crash() => Process::Gone,
-            end = run_job(kind.job(checkpoint), options) => Process::Ended(end),
+            end = run_job(kind.job(checkpoint), options, |asks| operator.asks(asks)) => Process::Ended(end),
             () = tokio::time::sleep(HANGS) => Process::Hangs,
         };
         world.end();
@@ -120,7 +139,7 @@ fn run(world: &Arc<SimWorld>, kind: Kind, checkpoint: CheckpointConfig, options:
     Ok(end)
 }
 
-fn check(world: &SimWorld, kind: Kind, size: Size) -> Result<(), String> {
+fn check(world: &SimWorld, kind: Kind, expected: &[String]) -> Result<(), String> {
     let (rows, staged, wrongs) =
         world.table(|table| (table.rows(), table.staged(), table.wrongs.clone())).map_err(|error| error.to_string())?;
     if let Some(wrong) = wrongs.first() {
@@ -129,7 +148,7 @@ fn check(world: &SimWorld, kind: Kind, size: Size) -> Result<(), String> {
     if kind == Kind::Rows {
         in_order(&rows)?;
     }
-    let (mut found, expected) = (rows, kind.expected(size));
+    let mut found = rows;
     found.sort();
     if found != expected {
         let missing = expected.iter().filter(|row| found.binary_search(row).is_err()).count();

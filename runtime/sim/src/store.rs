@@ -106,6 +106,9 @@ impl ObjectStore for SimStore {
                 let path = path?;
                 store.ask("delete", path.as_ref()).await?;
                 store.0.log(&format!("delete {path}"));
+                if let Some(checkpoint) = SimStore::manifest(&path) {
+                    store.0.removed(checkpoint);
+                }
                 Ok(path)
             }
         });

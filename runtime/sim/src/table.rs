@@ -23,11 +23,48 @@ pub(crate) struct Table {
     /// By checkpoint, then in the order in which they were staged: within a checkpoint a commit that has to wait comes behind others.
     visible: BTreeMap<(u64, u64), Vec<String>>,
     committed: BTreeSet<String>,
+    /// The run whose rows these are.
+    run: String,
+    /// How often a run has begun.
+    pub begun: u32,
+    /// How many rows there are when a run is done.
+    pub whole: usize,
+    /// Whether what is visible may be taken back: the process was told to begin anew, or to go on from an earlier checkpoint.
+    pub told: Option<Told>,
     /// What a sink must never be asked for, and was.
     pub wrongs: Vec<String>,
 }
 
+/// What a process was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// `--fresh`.
+    Anew,
+    /// `--from` this checkpoint.
+    From(u64),
+}
+
 impl Table {
+    /// A run begins: it replaces what the one before has left.
+    fn begin(&mut self) {
+        let rows = self.visible.values().map(Vec::len).sum::<usize>();
+        if rows > 0 && rows != self.whole && self.told != Some(Told::Anew) {
+            self.wrongs.push(format!("the job begins anew, and {rows} of {} rows of the run before are committed", self.whole));
+        }
+        self.begun += 1;
+        self.visible.clear();
+        self.committed.clear();
+    }
+
+    /// The job goes on from a checkpoint.
+    fn go_on_from(&mut self, checkpoint: u64) {
+        let later = self.visible.split_off(&(checkpoint + 1, 0));
+        let Some(((number, _), _)) = later.first_key_value() else { return };
+        if self.told != Some(Told::From(checkpoint)) {
+            self.wrongs.push(format!("the job goes on from checkpoint {checkpoint}, and {number} was committed"));
+        }
+    }
+
     /// All visible rows, those of earlier checkpoints first.
     pub(crate) fn rows(&self) -> Vec<String> {
         self.visible.values().flatten().cloned().collect()
@@ -45,16 +82,18 @@ impl<T: Debug + Send + 'static> Sink<T> for TableSink {
     type Writer = TableWriter;
 
     fn writer(&self, context: &SinkContext) -> JobResult<TableWriter> {
-        Ok(TableWriter { world: self.0.clone(), subtask: context.subtask, rows: Vec::new(), busy: None })
+        let (world, run) = (self.0.clone(), context.run.clone());
+        Ok(TableWriter { world, run, subtask: context.subtask, rows: Vec::new(), busy: None })
     }
 
-    fn committer(&self, _context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
-        Ok(Some(Box::new(TableCommitter(self.0.clone()))))
+    fn committer(&self, context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
+        Ok(Some(Box::new(TableCommitter { world: self.0.clone(), run: context.run.clone() })))
     }
 }
 
 pub(crate) struct TableWriter {
     world: Arc<SimWorld>,
+    run: String,
     subtask: u32,
     rows: Vec<String>,
     /// It takes no rows for a while.
@@ -85,7 +124,7 @@ impl<T: Debug + Send> SinkWriter<T> for TableWriter {
         if self.world.unlucky("staging fails", 10) {
             return Err(JobError::transient("simulated failure of staging"));
         }
-        let id = format!("{checkpoint}-{}-{:04x}", self.subtask, self.world.random() & 0xffff);
+        let id = format!("{}-{checkpoint}-{}-{:04x}", self.run, self.subtask, self.world.random() & 0xffff);
         let rows = std::mem::take(&mut self.rows);
         self.world.log(&format!("stage {id}, {} rows", rows.len()));
         self.world.table(|table| {
@@ -96,40 +135,51 @@ impl<T: Debug + Send> SinkWriter<T> for TableWriter {
     }
 }
 
-struct TableCommitter(Arc<SimWorld>);
+struct TableCommitter {
+    world: Arc<SimWorld>,
+    run: String,
+}
 
 fn id_of(committable: &[u8]) -> String {
     String::from_utf8_lossy(committable).into_owned()
 }
 
 impl Committer for TableCommitter {
-    fn start(&mut self, _start: &SinkStart) -> JobResult<()> {
-        if self.0.unlucky("the table cannot be reached", 10) {
+    fn start(&mut self, start: &SinkStart) -> JobResult<()> {
+        if self.world.unlucky("the table cannot be reached", 10) {
             return Err(JobError::transient("simulated failure of the table"));
         }
-        Ok(())
+        if let SinkStart::Fresh = start {
+            self.world.log("the table begins anew");
+            self.world.table(Table::begin)?;
+            self.world.back_to(0);
+        }
+        self.world.table(|table| table.run.clone_from(&self.run))
     }
 
     fn commit(&mut self, requests: &mut [CommitRequest]) -> JobResult<()> {
         for request in requests {
             let (id, checkpoint) = (id_of(request.committable()), request.checkpoint());
-            if self.0.unlucky("the process dies in a commit", 5) {
-                self.0.freeze();
+            if self.world.unlucky("the process dies in a commit", 5) {
+                self.world.freeze();
             }
-            if self.0.unlucky(&format!("{id} cannot be committed yet"), 30) {
+            if self.world.unlucky(&format!("{id} cannot be committed yet"), 30) {
                 request.retry_later("simulated");
                 continue;
             }
-            if self.0.unlucky(&format!("committing {id} fails"), 10) {
+            if self.world.unlucky(&format!("committing {id} fails"), 10) {
                 return Err(JobError::transient("simulated failure of a commit"));
             }
-            let complete = self.0.is_complete(checkpoint);
-            let known = self.0.table(|table| {
+            let complete = self.world.is_complete(checkpoint);
+            let known = self.world.table(|table| {
                 if !complete {
                     table.wrongs.push(format!("{id} is committed before checkpoint {checkpoint} is complete"));
                 }
                 if table.committed.contains(&id) {
                     return true;
+                }
+                if !id.starts_with(&table.run) {
+                    table.wrongs.push(format!("{id} is committed in the run {}", table.run));
                 }
                 match table.staged.remove(&id) {
                     Some((staging, rows)) => {
@@ -140,11 +190,11 @@ impl Committer for TableCommitter {
                 }
                 false
             })?;
-            self.0.log(&format!("commit {id} of checkpoint {checkpoint}{}", if known { " again" } else { "" }));
+            self.world.log(&format!("commit {id} of checkpoint {checkpoint}{}", if known { " again" } else { "" }));
             if known {
                 request.already_committed();
             }
-            if self.0.unlucky(&format!("the answer to commit {id} is lost"), 10) {
+            if self.world.unlucky(&format!("the answer to commit {id} is lost"), 10) {
                 return Err(JobError::transient("simulated loss of an answer"));
             }
         }
@@ -156,13 +206,13 @@ impl Committer for TableCommitter {
             SinkStart::Fresh => 0,
             SinkStart::Resumed { checkpoint } => *checkpoint,
         };
-        self.0.log(&format!("start behind checkpoint {restored}"));
-        self.0.table(|table| {
+        self.world.log(&format!("start behind checkpoint {restored}"));
+        self.world.table(|table| {
             table.staged.clear();
-            if let Some(((later, _), _)) = table.visible.range((restored + 1, 0)..).next() {
-                table.wrongs.push(format!("the job goes on from checkpoint {restored}, and {later} was committed"));
-            }
-        })
+            table.go_on_from(restored);
+        })?;
+        self.world.back_to(restored);
+        Ok(())
     }
 
     fn retry(&self) -> RetryPolicy {

@@ -25,8 +25,14 @@ pub enum Plan {
     Peace,
     /// One thing, when this point is reached for the n-th time, from 1.
     At(&'static str, u32, Fault),
-    /// So many things, by chance.
+    /// So many things in each run, by chance.
     Chance(u32),
+}
+
+impl Plan {
+    fn faults(self) -> u32 {
+        if let Plan::Chance(faults) = self { faults } else { 1 }
+    }
 }
 
 /// In so many of a thousand visits to a point the process is gone, it fails, it takes long.
@@ -59,8 +65,10 @@ struct State {
     /// `MILLSTREAM_TRACE`: show it as it happens.
     shown: bool,
     table: Table,
-    /// Checkpoints whose manifests were whole at some time.
+    /// Checkpoints whose manifests were whole at some time, of the run that is going on.
     completed: BTreeSet<u64>,
+    /// Those that are there.
+    present: BTreeSet<u64>,
     /// Files of checkpoints with rows that were on their way.
     overtaken: u32,
 }
@@ -70,7 +78,7 @@ impl SimWorld {
         let state = State {
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d,
             plan,
-            left: if let Plan::Chance(faults) = plan { faults } else { 1 },
+            left: plan.faults(),
             hits: BTreeMap::new(),
             frozen: false,
             began: None,
@@ -79,6 +87,7 @@ impl SimWorld {
             shown: std::env::var_os("MILLSTREAM_TRACE").is_some(),
             table: Table::default(),
             completed: BTreeSet::new(),
+            present: BTreeSet::new(),
             overtaken: 0,
         };
         Arc::new(SimWorld { state: Mutex::new(state), crashed: Notify::new(), objects: Arc::new(InMemory::new()) })
@@ -103,6 +112,14 @@ impl SimWorld {
         state.began = None;
         // What is left of the process is being dropped.
         state.frozen = true;
+    }
+
+    /// A run has ended: in the next one as much goes wrong.
+    pub(crate) fn next_run(&self) {
+        let mut state = self.state();
+        if let Plan::Chance(_) = state.plan {
+            state.left = state.plan.faults();
+        }
     }
 
     /// Nothing of the process is left.
@@ -179,7 +196,23 @@ impl SimWorld {
     }
 
     pub(crate) fn complete(&self, checkpoint: u64) {
-        self.state().completed.insert(checkpoint);
+        let mut state = self.state();
+        state.present.insert(checkpoint);
+        state.completed.insert(checkpoint);
+    }
+
+    pub(crate) fn removed(&self, checkpoint: u64) {
+        self.state().present.remove(&checkpoint);
+    }
+
+    /// The newest that is there; 0: there is none.
+    pub(crate) fn newest(&self) -> u64 {
+        self.state().present.last().copied().unwrap_or(0)
+    }
+
+    /// What came behind this checkpoint counts no more.
+    pub(crate) fn back_to(&self, checkpoint: u64) {
+        self.state().completed.split_off(&(checkpoint + 1));
     }
 
     /// Whether this checkpoint, or a later one which then holds the same, is complete.

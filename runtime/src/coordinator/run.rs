@@ -172,9 +172,12 @@ async fn attempts_in(
         }
         let found = found.usable()?;
         if let Some(store) = &store {
+            let resumed = found.checkpoint.as_ref().map(|checkpoint| &checkpoint.manifest);
+            // Where nothing that is here can be read, it is of the run that goes on.
+            let here = own.as_ref().or(resumed.map(|manifest| &manifest.run)).unwrap_or(&run);
             // Numbers of another run say nothing here.
-            let resumed = found.checkpoint.as_ref().filter(|checkpoint| own.as_ref() == Some(&checkpoint.manifest.run));
-            store.go_on_from(resumed.map_or(0, |checkpoint| checkpoint.manifest.checkpoint), own_highest);
+            let resumed = resumed.filter(|manifest| manifest.run == *here);
+            store.go_on_from(resumed.map_or(0, |manifest| manifest.checkpoint), own_highest, here);
         }
         for warning in &found.warnings {
             notice(&format!("warning: a checkpoint cannot be used and the one before it is taken: {warning}"));

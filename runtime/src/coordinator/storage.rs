@@ -70,8 +70,8 @@ pub(crate) struct CheckpointStore {
     lease: Option<Lease>,
     /// Checkpoints that count no more, where there is no lease to say so.
     pub(super) given_up: GivenUp,
-    /// The job goes on from the first number: what is there behind it, up to the second, is to be given up.
-    newer: Mutex<Option<(u64, u64)>>,
+    /// The run goes on from the first number: what of it is there behind it, up to the second, is to be given up.
+    newer: Mutex<Option<(u64, u64, String)>>,
     /// On a local directory: nobody else on this machine needs to wait for signs of life.
     _lock: Option<File>,
 }
@@ -149,17 +149,17 @@ impl CheckpointStore {
     }
 
     /// The job goes on from this checkpoint of the run that is here, 0: from none. `highest`: the highest number here.
-    pub(crate) fn go_on_from(&self, checkpoint: u64, highest: u64) {
-        *self.newer.lock().unwrap_or_else(PoisonError::into_inner) = (highest > checkpoint).then_some((checkpoint, highest));
+    pub(crate) fn go_on_from(&self, checkpoint: u64, highest: u64, run: &str) {
+        let newer = (highest > checkpoint).then(|| (checkpoint, highest, run.to_owned()));
+        *self.newer.lock().unwrap_or_else(PoisonError::into_inner) = newer;
     }
 
     /// Marks what is newer than the checkpoint that the job goes on from: sinks take back what it had committed, so that nobody may
     /// ever go on from there.
     pub(crate) async fn give_up_newer(&self) -> JobResult<()> {
-        let newer = *self.newer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (Some((from, to)), Some(lease)) = (newer, &self.lease) {
-            let oldest = self.ids().await?.first().copied().unwrap_or(0);
-            lease.give_up(from, to, oldest).await?;
+        let newer = self.newer.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let (Some((from, to, run)), Some(lease)) = (newer, &self.lease) {
+            lease.give_up(from, to, run).await?;
         }
         Ok(())
     }
@@ -334,7 +334,12 @@ impl CheckpointStore {
                 manifest.job
             )));
         }
-        if let Some(reason) = self.given_up().await.reason(manifest.checkpoint, manifest.epoch) {
+        let given_up = self.given_up().await;
+        let reason = match number_of(folder) {
+            Some(_) => given_up.reason(&manifest),
+            None => given_up.reason_of_savepoint(&manifest),
+        };
+        if let Some(reason) = reason {
             return Err(ReadError::GivenUp(format!("`{}` counts no more: {reason}", self.directory.join(folder).display())));
         }
         let mut entries = Vec::new();
@@ -376,7 +381,7 @@ impl CheckpointStore {
     async fn is_given_up(&self, manifest: &StorePath, given_up: &GivenUp) -> bool {
         let bytes = self.get(manifest.as_ref()).await.ok();
         let manifest = bytes.and_then(|bytes| Manifest::from_bytes(&bytes).ok());
-        manifest.is_some_and(|manifest| given_up.reason(manifest.checkpoint, manifest.epoch).is_some())
+        manifest.is_some_and(|manifest| given_up.reason(&manifest).is_some())
     }
 
     /// Removes all checkpoints.

@@ -117,6 +117,11 @@ fn open_bucket(_bucket: &str, shown: &str) -> JobResult<Client> {
 
 /// The objects in a folder, local or not, with a client of its own. Everything that is written is durable when it is said to be.
 pub(crate) fn folder_store(place: &str) -> JobResult<Arc<dyn ObjectStore>> {
+    #[cfg(feature = "sim")]
+    if let (Some(store), Some((_, rest))) = (crate::seam::store(), scheme_of(place)) {
+        let path = rest.split_once('/').map_or("", |(_, path)| path);
+        return Ok(Arc::new(PrefixStore::new(store, key_of(path))));
+    }
     if scheme_of(place).is_some() {
         let (bucket, path) = in_bucket(place)?;
         let path = Path::parse(path).map_err(|error| bad_path(place, &error))?;

@@ -59,6 +59,22 @@ fn a_savepoint_stays_and_can_be_moved_and_resumed_from() {
 }
 
 #[test]
+fn a_savepoint_beside_the_checkpoints_can_be_resumed_from_when_its_run_has_ended() {
+    let setup = Setup::new(40_000, 4);
+    let checkpoints = setup.folder.path().join("checkpoints");
+    let handle = start(options(&setup, 5_000).checkpoints(&checkpoints).parallelism(2));
+    let savepoint = handle.savepoint(&checkpoints).unwrap().savepoint.unwrap();
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+    let fast = || options(&setup, 1_000_000_000).checkpoints(&checkpoints);
+    assert_eq!(start(fast()).wait().unwrap(), JobEnd::Finished);
+    setup.check();
+    // Numbers begin anew in this directory; the savepoint is of the run before.
+    assert_eq!(start(fast().resume_from(&savepoint)).wait().unwrap(), JobEnd::Finished);
+    setup.check();
+    assert!(whole(&savepoint));
+}
+
+#[test]
 fn a_claimed_checkpoint_goes_when_there_is_a_newer_one() {
     let setup = Setup::new(40_000, 4);
     let savepoints = setup.folder.path().join("savepoints");

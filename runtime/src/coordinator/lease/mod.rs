@@ -18,7 +18,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use record::GivenUp;
+pub(crate) use record::{GivenUp, Range};
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -149,11 +149,11 @@ impl Lease {
         self.inner.record.lock().await.given_up.clone()
     }
 
-    /// Checkpoints behind `from` up to `to` count no more. `oldest`: that is there.
-    pub(super) async fn give_up(&self, from: u64, to: u64, oldest: u64) -> JobResult<()> {
+    /// Checkpoints of a run behind `from` up to `to` count no more.
+    pub(super) async fn give_up(&self, from: u64, to: u64, run: String) -> JobResult<()> {
         self.check().await?;
         let mut record = self.inner.record.lock().await;
-        record.given_up.add_range(from, to, self.inner.epoch, oldest);
+        record.given_up.add_range(Range { from, to, by: self.inner.epoch, run: Some(run) });
         self.inner.put(&record).await
     }
 

@@ -156,7 +156,7 @@ async fn what_the_job_went_back_behind_counts_no_more() {
     for id in 1..=4 {
         store.write(manifest(id), Vec::new()).await.unwrap();
     }
-    store.go_on_from(2, 4);
+    store.go_on_from(2, 4, &sample().run);
     assert_eq!(newest(&store).await, Some(4), "nothing has happened yet");
     store.give_up_newer().await.unwrap();
     assert_eq!(newest(&store).await, Some(2));
@@ -176,7 +176,7 @@ async fn numbers_that_begin_anew_after_a_run_count() {
     let store = directory.open().await.unwrap();
     store.write(manifest(2), Vec::new()).await.unwrap();
     // The third was begun when the process before was killed.
-    store.go_on_from(2, 3);
+    store.go_on_from(2, 3, &sample().run);
     store.give_up_newer().await.unwrap();
     // The run is done.
     store.clear().await.unwrap();
