@@ -45,6 +45,17 @@ pub fn discount(coupon: &str) -> Result<u8, String> {
     percent.filter(|percent| *percent <= 50).ok_or_else(|| format!("`{coupon}` is no coupon"))
 }
 
+/// The tax of a country in percent, as its office has written it down; null where that is not known.
+#[function(in_flight = 20, timeout = "5s")]
+pub async fn tax_of(country: &str) -> Result<Option<u8>, String> {
+    let path = format!("data/tax/{country}.txt");
+    match blocking(move || std::fs::read_to_string(path)).await {
+        Ok(text) => text.trim().parse().map(Some).map_err(|_| format!("`{text}` is no percentage")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// What a customer reads about an order.
 #[derive(Clone, Debug, Record)]
 pub struct Notice {

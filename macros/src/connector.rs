@@ -238,7 +238,7 @@ fn default_value(default: &syn::Expr, kind: &str, option: &OptionAttributes) -> 
 }
 
 /// `10s`, `1h30m`: in microseconds.
-fn duration(text: &str) -> Option<i64> {
+pub(crate) fn duration(text: &str) -> Option<i64> {
     const UNITS: [(&str, i64); 6] =
         [("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1000), ("us", 1)];
     let (mut rest, mut total, mut next) = (text, 0_i64, 0);

@@ -1,29 +1,57 @@
 //! `#[function]`: the item stays as it is; what the language could not call is refused where it stands.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, GenericParam, ItemFn, LitStr, Pat, Result, ReturnType, Type, Visibility};
 
-/// The function itself, and an error for each mistake: rustc then says what else is wrong with it.
+use crate::connector::duration;
+
+/// The function itself, and an error for each mistake: rustc then says what else is wrong with it. Of an `async fn` also what makes rustc
+/// say, at the function, that it cannot be waited for on another thread.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let mistakes = check(arguments, &item).err().map(Error::into_compile_error);
-    quote!(#mistakes #item)
+    match check(arguments, &item) {
+        Ok(function) => {
+            let sends = function.sig.asyncness.as_ref().map(|_| sends(&function));
+            quote!(#item #sends)
+        }
+        Err(error) => {
+            let mistakes = error.into_compile_error();
+            quote!(#mistakes #item)
+        }
+    }
 }
 
-fn check(arguments: TokenStream, item: &TokenStream) -> Result<()> {
+fn sends(function: &ItemFn) -> TokenStream {
+    let (name, inputs) = (&function.sig.ident, &function.sig.inputs);
+    let (params, types): (Vec<_>, Vec<_>) = inputs
+        .iter()
+        .enumerate()
+        .filter_map(|(number, input)| match input {
+            FnArg::Typed(typed) => Some((Ident::new(&format!("a{number}"), name.span()), &typed.ty)),
+            FnArg::Receiver(_) => None,
+        })
+        .unzip();
+    quote_spanned! {name.span()=>
+        const _: () = {
+            #[allow(dead_code)]
+            fn sends(#(#params: #types),*) {
+                fn is_send<T: ::core::marker::Send>(_: T) {}
+                is_send(#name(#(#params),*));
+            }
+        };
+    }
+}
+
+fn check(arguments: TokenStream, item: &TokenStream) -> Result<ItemFn> {
     let function: ItemFn = syn::parse2(item.clone()).map_err(|error| {
         Error::new(error.span(), format!("`#[function]` stands above a function: `pub fn name(text: &str) -> bool` ({error})"))
     })?;
     let mut mistakes = Vec::new();
-    mistakes.extend(name(arguments).err());
     let sig = &function.sig;
+    mistakes.extend(said(arguments, sig.asyncness.is_some()).err());
     if !matches!(function.vis, Visibility::Public(_)) {
         mistakes.push(Error::new(sig.ident.span(), "a pipeline cannot reach this function: write `pub` before it"));
-    }
-    if let Some(word) = &sig.asyncness {
-        let text = "a function is called row by row and cannot wait: take `async` away";
-        mistakes.push(Error::new(word.span(), text));
     }
     if let syn::Safety::Unsafe(word) = &sig.safety {
         mistakes.push(Error::new(word.span(), "take `unsafe` away, and use an `unsafe` block where it is needed"));
@@ -66,7 +94,7 @@ fn check(arguments: TokenStream, item: &TokenStream) -> Result<()> {
     }
     let mut mistakes = mistakes.into_iter();
     match mistakes.next() {
-        None => Ok(()),
+        None => Ok(function),
         Some(first) => Err(mistakes.fold(first, |mut all, next| {
             all.combine(next);
             all
@@ -74,11 +102,43 @@ fn check(arguments: TokenStream, item: &TokenStream) -> Result<()> {
     }
 }
 
-/// `name = "other_name"`, or nothing.
-fn name(arguments: TokenStream) -> Result<()> {
-    let parser = syn::meta::parser(|meta| match meta.path.is_ident("name") {
-        true => meta.value()?.parse::<LitStr>().map(drop),
-        false => Err(meta.error("`#[function]` knows only `name`: `#[function(name = \"other_name\")]`")),
+/// `name = "other_name"`, and of an `async fn` how it is called.
+fn said(arguments: TokenStream, waits: bool) -> Result<()> {
+    let parser = syn::meta::parser(|meta| {
+        let word = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        match word.as_str() {
+            "name" => return meta.value()?.parse::<LitStr>().map(drop),
+            "in_flight" => {
+                let value: syn::Expr = meta.value()?.parse()?;
+                let count = match &value {
+                    syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(count), .. }) => count.base10_parse::<u64>().ok(),
+                    _ => None,
+                };
+                if !count.is_some_and(|count| (1..=100_000).contains(&count)) {
+                    let text = "`in_flight` is from 1 to 100000: so many calls may be on their way, in each subtask";
+                    return Err(Error::new(value.span(), text));
+                }
+            }
+            "timeout" => {
+                let value: syn::Expr = meta.value()?.parse()?;
+                let micros = match &value {
+                    syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => duration(&text.value()),
+                    _ => None,
+                };
+                if !micros.is_some_and(|micros| micros > 0) {
+                    return Err(Error::new(value.span(), "`timeout` is a duration such as \"5s\" or \"250ms\""));
+                }
+            }
+            "unordered" => {}
+            _ => {
+                let text = "`#[function]` knows `name = \"other_name\"`, and of an `async fn` `in_flight = 20`, `timeout = \"5s\"` and `unordered`";
+                return Err(meta.error(text));
+            }
+        }
+        match waits {
+            true => Ok(()),
+            false => Err(meta.error("this is of an `async fn`: this function gives its value at once")),
+        }
     });
     syn::parse::Parser::parse2(parser, arguments)
 }

@@ -84,6 +84,8 @@ mod ticker;
 pub mod time;
 #[cfg(feature = "engine")]
 pub mod value;
+#[cfg(feature = "engine")]
+pub mod waiting;
 
 #[cfg(feature = "engine")]
 pub use chain::{Chain, ChainBuilder};

@@ -10,4 +10,5 @@ pub use crate::record::Record;
 pub use crate::state::kinds::{AggregatingState, ListState, MapState, Reduce, ReducingState, ValueState};
 pub use crate::state::{Shared, State};
 pub use crate::value::{Bytes, Date, Decimal, Duration, EvalError, Json, Map, Str, Time, Timestamp, Uuid};
+pub use crate::waiting::{blocking, sleep};
 pub use millstream_macros::{Connector, Record, Shared, State, aggregate, function, operator};

@@ -217,7 +217,7 @@ fn enrich() {
         let command = ["--parallelism", parallelism, "--fresh", "--replace"];
         let output = Command::new(&binary).args(command).current_dir(&folder).output().expect("the pipeline starts");
         support::assert_success(&output, "enrich");
-        for name in ["priced", "to_send", "rejected", "hourly", "bursts", "latest"] {
+        for name in ["priced", "taxed", "to_send", "rejected", "hourly", "bursts", "latest"] {
             let what = format!("{name} at parallelism {parallelism}");
             let lines = |text: String| {
                 // The place in the text begins with the path that the compiler was given.

@@ -30,7 +30,7 @@ fn every_type_crosses_in_both_directions() {
     std::os::unix::fs::symlink(own.join("data"), folder.join("data")).expect("a link to the data");
     let output = Command::new(&binary).current_dir(&folder).output().expect("the pipeline starts");
     support::assert_success(&output, "all");
-    for name in ["all", "words", "weighed", "pairs", "failed", "replayed"] {
+    for name in ["all", "words", "weighed", "pairs", "waited", "failed", "replayed"] {
         let expected = std::fs::read_to_string(own.join(format!("expected/{name}.jsonl"))).unwrap_or_default();
         let found = rows(&folder.join("out").join(name));
         assert_eq!(found, expected.lines().collect::<Vec<_>>(), "{name}");

@@ -54,6 +54,7 @@ pub(super) fn render<'a>(cx: &'a Context<'a>, execution: &'a ExecutionGraph, cha
             "Processing",
             "LookupInMemory",
             "LookupByKey",
+            "CallAsync",
         ]),
         statements: TokenStream::new(),
         items: TokenStream::new(),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use millstream_runtime::aggregates::{self, AggregateSpec};
 use millstream_runtime::connectors::{self as catalog, ConnectorSpec};
-use millstream_runtime::graph::{Origin, Schema, Ty};
+use millstream_runtime::graph::{Origin, Schema, Ty, Waits};
 
 use super::collect::Items;
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -55,6 +55,8 @@ pub struct StageScope<'a> {
 pub struct FunctionType {
     pub params: Vec<(String, Ty)>,
     pub result: Ty,
+    /// It is an `async fn` of a Rust file.
+    pub waits: Option<Waits>,
 }
 
 impl Context<'_> {
@@ -68,6 +70,11 @@ impl Context<'_> {
         let known = (span.file.0 as usize) < self.sources.files().count();
         let text = if known { self.sources.text(span).to_owned() } else { String::new() };
         self.report(super::errors::near_word(diagnostic, &text));
+    }
+
+    /// How the async function of this name is called; None: it is none.
+    pub fn waits(&self, name: &str) -> Option<Waits> {
+        self.functions.get(name).and_then(|function| function.waits)
     }
 
     /// The aggregate function of this name: a built-in one, or the user's own.

@@ -215,7 +215,7 @@ fn lower_function<'a>(cx: &mut Context<'a>, item: &'a ast::Item, function: &'a a
         None => typer.typed(body, function.body.span),
     };
     let result = returns.unwrap_or_else(|| body.ty.clone());
-    cx.functions.insert(&name.text, FunctionType { params: params.clone(), result });
+    cx.functions.insert(&name.text, FunctionType { params: params.clone(), result, waits: None });
     let origin = cx.origin(item.span);
     Some(Function { name: name.text.clone(), params, body, doc: item.doc.clone(), origin })
 }

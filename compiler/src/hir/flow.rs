@@ -31,8 +31,9 @@ pub struct Flow {
     pub time_dropped: bool,
     /// All rows come when the input has ended: behind `final`.
     pub at_end: bool,
-    /// Where `f(..) over (..)` stands in the select that comes next, and the column that holds its value.
-    pub analytic: Vec<(Span, String, Ty)>,
+    /// Where `f(..) over (..)` and calls of async functions stand in the select that comes next, and the columns that hold their
+    /// values. An error: it was wrong, which has been reported.
+    pub answers: Vec<(Span, String, Ty)>,
     /// These are no rows that come: they are looked up.
     pub lookup: Option<Rc<Lookup>>,
 }
@@ -78,7 +79,7 @@ impl Flow {
             hidden: Vec::new(),
             time_dropped: false,
             at_end: false,
-            analytic: Vec::new(),
+            answers: Vec::new(),
             lookup: None,
         }
     }

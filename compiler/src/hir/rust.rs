@@ -165,12 +165,13 @@ impl<'a> Types<'a> {
             params: passing,
             fallible,
             iterator,
+            waits: function.waits,
             origin: origin.clone(),
         };
         let args = params.iter().map(|(name, ty)| Expr::new(ExprKind::Local(name.clone()), ty.clone())).collect();
         let kind = ExprKind::CallRust { function: Box::new(called), args };
         let body = Expr { kind, ty: result.clone(), origin: origin.clone() };
-        cx.functions.insert(&name.text, FunctionType { params: params.clone(), result });
+        cx.functions.insert(&name.text, FunctionType { params: params.clone(), result, waits: function.waits });
         Some(Function { name: name.text.clone(), params, body, doc: function.doc.clone(), origin })
     }
 

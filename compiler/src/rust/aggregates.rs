@@ -26,8 +26,8 @@ pub struct RustAggregateItem {
 /// Reads an implementation of `Accumulator`. One that is not annotated is no aggregate of the language.
 pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl, of: Written, own: String) {
     let Some(annotation) = attributes::find(&item.attrs, "aggregate") else { return };
-    let Ok(renamed) = attributes::function(reader, annotation, "aggregate") else { return reader.file.broken.push(own) };
-    let name = renamed.unwrap_or_else(|| Name { text: super::connectors::snake(&own), span: of.span });
+    let Ok(said) = attributes::function(reader, annotation, "aggregate") else { return reader.file.broken.push(own) };
+    let name = said.name.unwrap_or_else(|| Name { text: super::connectors::snake(&own), span: of.span });
     if !reader.no_generics(&item.generics, "aggregate") {
         return reader.file.broken.push(name.text);
     }

@@ -1,12 +1,13 @@
 //! Attributes of Rust items: `#[function]`, `#[derive(Record)]`, `#[flow(..)]`, doc comments.
 
-use millstream_runtime::graph::TimeUnit;
+use millstream_runtime::graph::{TimeUnit, Waits};
 use syn::spanned::Spanned;
 
 use super::errors;
 use super::read::Reader;
 use crate::source::Span;
-use crate::syntax::ast::Name;
+use crate::syntax::ast::{ExprKind, Name};
+use crate::syntax::number;
 
 /// The attribute of this name, whatever path stands before it.
 pub(super) fn find<'a>(attrs: &'a [syn::Attribute], name: &str) -> Option<&'a syn::Attribute> {
@@ -48,36 +49,84 @@ pub(super) fn derives(attrs: &[syn::Attribute]) -> Vec<String> {
     names
 }
 
-/// `#[function]`, `#[function(name = "lower_ascii")]`. Err: reported.
-pub(super) fn function(reader: &mut Reader<'_>, attribute: &syn::Attribute, what: &str) -> Result<Option<Name>, ()> {
+/// What `#[function(..)]` says.
+pub(super) struct FunctionAttributes {
+    pub(super) name: Option<Name>,
+    /// How it is called, if it is an `async fn`.
+    pub(super) waits: Waits,
+    /// Where it says so.
+    pub(super) of_async: Option<Span>,
+}
+
+/// `#[function]`, `#[function(name = "lower_ascii")]`, `#[function(in_flight = 20, timeout = "5s", unordered)]`. Err: reported.
+pub(super) fn function(reader: &mut Reader<'_>, attribute: &syn::Attribute, what: &str) -> Result<FunctionAttributes, ()> {
+    let mut said = FunctionAttributes { name: None, waits: Waits::DEFAULT, of_async: None };
     if matches!(attribute.meta, syn::Meta::Path(_)) {
-        return Ok(None);
+        return Ok(said);
     }
-    let mut name = None;
-    let mut wrong: Option<Span> = None;
+    let mut wrong = None;
     let place = &reader.place;
     let parsed = attribute.parse_nested_meta(|meta| {
-        if meta.path.is_ident("name") {
-            let text: syn::LitStr = meta.value()?.parse()?;
-            name = Some(Name { text: text.value(), span: place.span(text.span()) });
-        } else {
-            wrong = Some(place.span(meta.path.span()));
-            if meta.input.peek(syn::Token![=]) {
-                let _: syn::Expr = meta.value()?.parse()?;
+        let word = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        let span = place.span(meta.path.span());
+        let waits = &mut said.waits;
+        match word.as_str() {
+            "name" => {
+                let text: syn::LitStr = meta.value()?.parse()?;
+                said.name = Some(Name { text: text.value(), span: place.span(text.span()) });
+                return Ok(());
+            }
+            "unordered" if what == "function" => waits.ordered = false,
+            "in_flight" if what == "function" => {
+                let value: syn::Expr = meta.value()?.parse()?;
+                match whole(&value).filter(|count| (1..=100_000).contains(count)) {
+                    Some(count) => waits.in_flight = count,
+                    None => wrong = Some(errors::in_flight(place.span(value.span()))),
+                }
+            }
+            "timeout" if what == "function" => {
+                let value: syn::Expr = meta.value()?.parse()?;
+                match duration(&value).filter(|micros| *micros > 0) {
+                    Some(micros) => waits.timeout = micros,
+                    None => wrong = Some(errors::timeout(place.span(value.span()))),
+                }
+            }
+            _ => {
+                wrong = Some(errors::function_attribute(span, what));
+                if meta.input.peek(syn::Token![=]) {
+                    let _: syn::Expr = meta.value()?.parse()?;
+                }
+                return Ok(());
             }
         }
+        said.of_async.get_or_insert(span);
         Ok(())
     });
     if let Err(error) = parsed {
-        wrong = Some(place.span(error.span()));
+        wrong = Some(errors::function_attribute(place.span(error.span()), what));
     }
     match wrong {
-        Some(span) => {
-            let diagnostic = errors::function_attribute(span, what);
+        Some(diagnostic) => {
             reader.report(diagnostic);
             Err(())
         }
-        None => Ok(name),
+        None => Ok(said),
+    }
+}
+
+fn whole(value: &syn::Expr) -> Option<u64> {
+    match value {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(number), .. }) => number.base10_parse().ok(),
+        _ => None,
+    }
+}
+
+/// `"1h30m"`, in microseconds.
+fn duration(value: &syn::Expr) -> Option<i64> {
+    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = value else { return None };
+    match number(&text.value()) {
+        Ok(ExprKind::Duration(micros)) => Some(micros),
+        _ => None,
     }
 }
 

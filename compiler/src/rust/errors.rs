@@ -1,9 +1,11 @@
 //! E08xx: what can be wrong in a Rust file that a pipeline uses. Places are in the Rust file.
 
 mod aggregates;
+mod asynchronous;
 mod connectors;
 
 pub use aggregates::*;
+pub use asynchronous::*;
 pub use connectors::*;
 
 use super::Written;
@@ -91,6 +93,12 @@ pub fn name_taken(name: &Name, what: &str, by: &str, help: &str) -> Diagnostic {
 
 /// `#[function(..)]`
 pub(super) fn function_attribute(span: Span, what: &str) -> Diagnostic {
+    if what == "function" {
+        let title = "`#[function]` knows `name`, and of an `async fn` `in_flight`, `timeout` and `unordered`";
+        return Diagnostic::error("E0806", title, span, "not known here").with_help(
+            "write `#[function]`, `#[function(name = \"other_name\")]` or `#[function(in_flight = 20, timeout = \"5s\")]`",
+        );
+    }
     Diagnostic::error("E0806", format!("`#[{what}]` knows only `name`"), span, "not known here")
         .with_help(format!("write `#[{what}]` or `#[{what}(name = \"other_name\")]`"))
 }

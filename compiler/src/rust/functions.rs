@@ -16,9 +16,15 @@ pub(super) fn read(reader: &mut Reader<'_>, function: &syn::ItemFn, path: &[Stri
         return;
     };
     let rust_name = name.text.clone();
-    let called = match attributes::function(reader, annotation, "function") {
-        Ok(renamed) => renamed.unwrap_or(name),
-        Err(()) => return reader.file.broken.push(rust_name),
+    let Ok(said) = attributes::function(reader, annotation, "function") else { return reader.file.broken.push(rust_name) };
+    let called = said.name.clone().unwrap_or(name);
+    let waits = match (&function.sig.asyncness, said.of_async) {
+        (Some(_), _) => Some(said.waits),
+        (None, None) => None,
+        (None, Some(span)) => {
+            reader.report(errors::only_of_async(span));
+            return reader.file.broken.push(called.text);
+        }
     };
     if !signature_fits(reader, function) {
         return reader.file.broken.push(called.text);
@@ -39,7 +45,7 @@ pub(super) fn read(reader: &mut Reader<'_>, function: &syn::ItemFn, path: &[Stri
         syn::ReturnType::Type(_, ty) => Written::of(ty, &reader.place),
     };
     let doc = attributes::doc(&function.attrs);
-    reader.file.functions.push(RustFn { name: called, path: within(path, rust_name), doc, params, result, span });
+    reader.file.functions.push(RustFn { name: called, path: within(path, rust_name), doc, params, result, waits, span });
 }
 
 /// What no function of the language can be. False: reported.
@@ -47,11 +53,6 @@ fn signature_fits(reader: &mut Reader<'_>, function: &syn::ItemFn) -> bool {
     let sig = &function.sig;
     let mut fits = reader.is_public(&function.vis, &sig.ident, "function");
     let wrong = [
-        (
-            sig.asyncness.as_ref().map(Spanned::span),
-            "async",
-            "a function is called row by row and cannot wait: take `async` away",
-        ),
         (unsafe_word(&sig.safety), "unsafe", "take `unsafe` away, and use an `unsafe` block where it is needed"),
         (sig.variadic.as_ref().map(Spanned::span), "variadic", "take a slice: `values: &[i64]`"),
     ];

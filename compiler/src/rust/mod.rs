@@ -21,13 +21,15 @@ pub use errors::{
     aggregate_over_table, aggregate_wrong, bad_option, connector_default, connector_name_taken, connector_option_type,
     connector_without_sides, event_time_is_no_timestamp, input_lacks, name_taken, no_result, no_side, no_such_option,
     not_an_operator, not_annotated, nothing_annotated, operator_struct, option_missing, over_table, type_not_annotated,
-    unit_without_timestamp, unsupported,
+    unit_without_timestamp, unsupported, waits_not_here,
 };
 pub use read::read;
 pub use types::{TypeKind, TypeMember};
 pub use written::{Written, WrittenKind};
 
 use std::collections::HashMap;
+
+use millstream_runtime::graph::Waits;
 
 use crate::source::{FileId, Span};
 use crate::syntax::ast::Name;
@@ -76,6 +78,8 @@ pub struct RustFn {
     pub doc: Option<String>,
     pub params: Vec<(Name, Written)>,
     pub result: Written,
+    /// It is an `async fn`, called like this.
+    pub waits: Option<Waits>,
     /// The signature.
     pub span: Span,
 }

@@ -15,9 +15,26 @@ pub fn borrowed<'a>(text: &'a str) -> &'a str {
     text
 }
 
-#[function]
-pub async fn waits(_text: &str) -> bool {
+#[function(timeout = "5s")]
+pub fn at_once(_text: &str) -> bool {
     true
+}
+
+#[function(timeout = 5)]
+pub async fn no_duration(_text: &str) -> bool {
+    true
+}
+
+#[function(in_flight = 0)]
+pub async fn none_in_flight(_text: &str) -> bool {
+    true
+}
+
+#[function]
+pub async fn stays(_text: &str) -> bool {
+    let shared = std::rc::Rc::new(1);
+    std::future::ready(()).await;
+    *shared > 0
 }
 
 #[function]

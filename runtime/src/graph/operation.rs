@@ -2,7 +2,7 @@
 
 use super::expr::{Expr, Origin};
 use super::join::JoinOperation;
-use super::rust::ProcessOperation;
+use super::rust::{CallAsyncOperation, ProcessOperation};
 use super::ty::Schema;
 
 /// What a vertex does.
@@ -18,6 +18,8 @@ pub enum Operation {
         list: Expr,
         name: String,
     },
+    /// A call of an `async fn` in a Rust file of the user: all input columns, then the answer.
+    CallAsync(CallAsyncOperation),
     /// All rows of all inputs, which have the same columns.
     Union,
     /// `on error: into x` of the job: what operators could not compute, from the output `Error` of each. Without inputs

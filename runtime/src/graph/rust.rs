@@ -85,8 +85,38 @@ pub struct RustFunction {
     pub fallible: bool,
     /// The value is an iterator whose items make the list.
     pub iterator: bool,
+    /// It is an `async fn`; None: it gives its value at once.
+    pub waits: Option<Waits>,
     /// The signature in the file.
     pub origin: Origin,
+}
+
+/// How an `async fn` is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Waits {
+    /// So many calls may be on their way, in each subtask.
+    pub in_flight: u64,
+    /// How long an answer may take, in microseconds.
+    pub timeout: i64,
+    /// Rows come out as they came in, not as answers come.
+    pub ordered: bool,
+}
+
+impl Waits {
+    /// Of a function that says nothing of it.
+    pub const DEFAULT: Waits = Waits { in_flight: 100, timeout: 30_000_000, ordered: true };
+}
+
+/// A call of an `async fn` in a `select`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallAsyncOperation {
+    /// The call.
+    pub call: Expr,
+    /// The column for its value.
+    pub name: String,
+    /// The function, as the language calls it.
+    pub function: String,
+    pub waits: Waits,
 }
 
 /// How an argument reaches a parameter.

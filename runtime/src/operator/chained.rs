@@ -332,4 +332,10 @@ impl<T, N: Stage<T>, E: ErrorOutput> Collector<T> for Output<'_, N, E> {
     fn reject(&mut self, error: EvalError) -> Result<(), JobError> {
         self.settle(Failure::Row(error), None)
     }
+
+    #[cold]
+    fn reject_row(&mut self, error: EvalError, row: &dyn Fn() -> Str) -> Result<(), JobError> {
+        let row = self.errors.stage().is_some().then(row);
+        self.settle(Failure::Row(error), row)
+    }
 }

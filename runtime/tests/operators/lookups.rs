@@ -144,7 +144,7 @@ fn chain<O: Operator<Row, Out = Pair>>(operator: O) -> (Tested<O>, Log) {
 }
 
 /// Drives a stage as a task does: room first, and what happens in the background while rows wait.
-async fn feed<S: Stage<Row>>(stage: &mut S, events: &[Event<Row>]) -> Result<(), JobError> {
+pub async fn feed<S: Stage<Row>>(stage: &mut S, events: &[Event<Row>]) -> Result<(), JobError> {
     for event in events {
         poll_fn(|cx| stage.poll_ready(cx)).await?;
         match event {
@@ -214,7 +214,7 @@ fn kinds() -> impl Strategy<Value = JoinKind> {
     prop_oneof![Just(JoinKind::Inner), Just(JoinKind::Left), Just(JoinKind::Semi), Just(JoinKind::Anti)]
 }
 
-fn run<T>(future: impl Future<Output = T>) -> T {
+pub fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap().block_on(future)
 }
 

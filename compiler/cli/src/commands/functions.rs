@@ -110,7 +110,14 @@ fn of_pipeline(session: &Session) -> Vec<Entry> {
         Entry {
             name: function.name.clone().into(),
             category: origin.file.clone().into(),
-            signature: format!("{}({}) -> {}", function.name, params.join(", "), function.body.ty).into(),
+            signature: format!(
+                "{}{}({}) -> {}",
+                if function.waits().is_some() { "async " } else { "" },
+                function.name,
+                params.join(", "),
+                function.body.ty
+            )
+            .into(),
             doc: function.doc.clone().unwrap_or_else(|| format!("Defined at {}:{}.", origin.file, origin.line)).into(),
             examples: &[],
         }

@@ -36,6 +36,16 @@ pub fn length_of(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
+/// Halves of even numbers; the larger the number, the sooner.
+#[function(in_flight = 3, timeout = "1m", unordered)]
+pub async fn slow_half(number: i64, item: &Item, note: Option<String>) -> Result<Option<Item>, String> {
+    sleep(Duration(10_000 / (number + 1))).await;
+    if number % 2 == 1 {
+        return Err(format!("{number} is odd"));
+    }
+    Ok(Some(Item { name: format!("{} {}", item.name, number / 2), note, ..item.clone() }))
+}
+
 #[function]
 pub fn shout(text: String) -> String {
     text.to_uppercase()

@@ -25,7 +25,8 @@ impl<'a> Lowering<'a> {
             })
             .collect();
         let path = cx.rust.path(function.module, &function.path);
-        let mut call = quote!(#path(#(#arguments),*));
+        let wait = function.waits.map(|_| quote!(.await));
+        let mut call = quote!(#path(#(#arguments),*)#wait);
         if function.fallible {
             call = quote!(#call.map_err(|error| EvalError::new(error.to_string()))?);
         }

@@ -305,6 +305,12 @@ impl<'a> Lowering<'a> {
         quote!(#call.at(#text, #place)?)
     }
 
+    /// Ties the error of a result to the place of an expression.
+    pub(super) fn at_place(&self, result: &TokenStream, origin: &Origin) -> TokenStream {
+        let (text, place) = self.place(origin);
+        quote!(#result.at(#text, #place))
+    }
+
     /// The text of something and where it stands; that of what is around it, if its own is not known.
     pub(super) fn place<'o>(&'o self, origin: &'o Origin) -> (&'o str, String) {
         let origin = if origin.line == 0 { self.origin } else { origin };

@@ -2,6 +2,7 @@
 
 mod accumulators;
 mod aggregate;
+mod call_async;
 mod combine;
 mod dedup;
 mod hybrid;
@@ -104,6 +105,7 @@ impl<'a> Stage<'a> {
             Operation::Filter(condition) => self.filter(condition),
             Operation::Project(columns) => self.project(columns),
             Operation::Explode { list, name } => self.explode(list, name),
+            Operation::CallAsync(asked) => self.call_async(asked),
             Operation::Watermark(watermark) => self.watermark(watermark),
             Operation::Changes => self.changes(),
             Operation::Dedup(dedup) => upserts(dedup.emit, self.dedup(dedup)),

@@ -1,6 +1,6 @@
 //! Visits every expression below one, parents first, without recursion.
 
-use crate::syntax::ast::{ArgumentValue, Expr, ExprKind, FormatPart, MatchPattern};
+use crate::syntax::ast::{ArgumentValue, BinaryOp, Expr, ExprKind, FormatPart, MatchPattern};
 
 /// Calls `visit` on `expr` and everything below it.
 pub fn walk<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
@@ -9,6 +9,24 @@ pub fn walk<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         visit(expr);
         let from = stack.len();
         children(expr, &mut stack);
+        stack[from..].reverse();
+    }
+}
+
+/// The same for what is evaluated whatever the values are: no branches, and nothing behind `and`, `or` and `??`.
+pub fn always<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    let mut stack = vec![expr];
+    while let Some(expr) = stack.pop() {
+        visit(expr);
+        let from = stack.len();
+        match &expr.kind {
+            ExprKind::If { condition, .. } => stack.push(condition),
+            ExprKind::Match { subject, .. } => stack.push(subject),
+            ExprKind::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Coalesce, left, .. } => stack.push(left),
+            // Its arguments are those of other rows, too.
+            ExprKind::Over(_) => {}
+            _ => children(expr, &mut stack),
+        }
         stack[from..].reverse();
     }
 }

@@ -1,6 +1,7 @@
 //! The operators of a pipeline, one file each: from what was written to an operation and what its rows look like.
 
 mod aggregate;
+mod call_async;
 mod columns;
 mod combine;
 mod dedup;

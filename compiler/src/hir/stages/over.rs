@@ -25,7 +25,7 @@ struct Group<'a> {
     calls: Vec<(&'a ast::Expr, AnalyticCall)>,
 }
 
-/// Computes the analytic calls of a select. The flow that comes back has the same columns, and knows where the values are.
+/// Computes the analytic calls of a select. The flow that comes back has columns more, and knows which are whose.
 pub fn analytic<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], mut input: Flow) -> Flow {
     let found = calls(items);
     let Some(first) = found.first() else { return input };
@@ -68,15 +68,14 @@ pub fn analytic<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], mut input:
         input = add(at, group, input, &visible);
     }
     for (expr, known) in same_as {
-        let place = input.analytic.iter().find(|(span, _, _)| *span == known.span).cloned();
-        input.analytic.extend(place.map(|(_, column, ty)| (expr.span, column, ty)));
+        let place = input.answers.iter().find(|(span, _, _)| *span == known.span).cloned();
+        input.answers.extend(place.map(|(_, column, ty)| (expr.span, column, ty)));
     }
     for span in places {
-        if !input.analytic.iter().any(|(place, _, _)| *place == span) {
-            input.analytic.push((span, String::new(), Ty::Error));
+        if !input.answers.iter().any(|(place, _, _)| *place == span) {
+            input.answers.push((span, String::new(), Ty::Error));
         }
     }
-    input.ty = visible.ty;
     if waits && input.ty.time.take().is_some() {
         input.time_dropped = true;
     }
@@ -191,12 +190,12 @@ fn add<'a>(at: &mut At<'_, '_, 'a>, group: Group<'a>, input: Flow, visible: &Flo
     let Some(time) = order(at, group.over, visible) else { return input };
     let mut schema = input.ty.schema.clone();
     schema.name = None;
-    let mut analytic = input.analytic.clone();
+    let mut answers = input.answers.clone();
     let mut calls = Vec::with_capacity(group.calls.len());
     for (expr, call) in group.calls {
         let name = fresh(&schema, call.call.function);
         schema.fields.push(Field::new(name.clone(), call.call.ty.clone()));
-        analytic.push((expr.span, name.clone(), call.call.ty.clone()));
+        answers.push((expr.span, name.clone(), call.call.ty.clone()));
         calls.push((name, call));
     }
     let output = StreamType { schema, changelog: Changelog::Append, time: input.ty.time.clone() };
@@ -205,7 +204,7 @@ fn add<'a>(at: &mut At<'_, '_, 'a>, group: Group<'a>, input: Flow, visible: &Flo
     let (place, span, inputs) = (at.place, at.stage.span, vec![(input.node, input.port)]);
     let new = NewNode { place, word: "over", attributes, operation, inputs, output: output.clone(), span };
     let node = at.lowering.add(new);
-    Flow { node, port: millstream_runtime::graph::Port::Main, ty: output, analytic, ..input }
+    Flow { node, port: millstream_runtime::graph::Port::Main, ty: output, answers, ..input }
 }
 
 /// A name for a column that no text can mean.

@@ -220,6 +220,6 @@ fn project(
     };
     let mut flow = at.add_plain("select", Operation::Project(columns), input, output);
     flow.new_rows();
-    flow.analytic.clear();
+    flow.answers.clear();
     (flow, named, time.map(|(name, ty, _)| Expr::column(name, ty)))
 }

@@ -15,7 +15,11 @@ use crate::syntax::ast::{self, Name, SelectItem};
 
 pub fn lower<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], input: Flow) -> Flow {
     let broken = items.iter().any(|item| matches!(item, SelectItem::Error(_)));
+    let visible = input.ty.schema.clone();
     let input = super::over::analytic(at, items, input);
+    let mut input = super::call_async::answers(at, items, input);
+    // What was computed before has no names here.
+    input.ty.schema = visible;
     let columns = columns(at, items, &input);
     if columns.is_empty() && !broken && !input.unknown {
         at.report(tables::no_columns(at.stage.span, "select"));
@@ -34,7 +38,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], input: Flow) 
     let unknown = broken || (input.unknown && items.iter().any(|item| matches!(item, SelectItem::Rest { .. })));
     let mut flow = at.add("select", Operation::Project(columns), input, output);
     flow.new_rows();
-    flow.analytic.clear();
+    flow.answers.clear();
     flow.time_dropped = time_dropped;
     flow.unknown = unknown;
     flow

@@ -32,15 +32,18 @@ impl<'a> Typer<'_, 'a> {
 
     /// The value of a call with `over (..)`, which an operator before the select has computed.
     pub fn over(&mut self, span: Span) -> Expr {
-        if let Scope::Row(flow) = &self.scope {
-            match flow.analytic.iter().find(|(place, _, _)| *place == span) {
-                // The call itself was wrong, which has been reported.
-                Some((_, _, Ty::Error)) => return self.error(span),
-                Some((_, column, ty)) => return self.make(ExprKind::Column(column.clone()), ty.clone(), span),
-                None => {}
-            }
-        }
-        self.reject(over::not_here(span), span)
+        self.answer(span).unwrap_or_else(|| self.reject(over::not_here(span), span))
+    }
+
+    /// What an operator before the select has computed for the call at this place.
+    pub fn answer(&mut self, span: Span) -> Option<Expr> {
+        let Scope::Row(flow) = &self.scope else { return None };
+        let (_, column, ty) = flow.answers.iter().find(|(place, _, _)| *place == span)?;
+        Some(match ty {
+            // The call itself was wrong, which has been reported.
+            Ty::Error => self.error(span),
+            ty => self.make(ExprKind::Column(column.clone()), ty.clone(), span),
+        })
     }
 
     /// A call before `over (..)`: an aggregate over the rows of its frame, or one of `lag`, `lead`, `row_number`.

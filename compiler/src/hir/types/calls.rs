@@ -30,6 +30,10 @@ impl<'a> Typer<'_, 'a> {
         if !own && let Some(mode) = cast_mode(name) {
             return self.written_cast(mode, call, expr.span);
         }
+        if own && self.cx.waits(name).is_some() {
+            let span = expr.span;
+            return self.answer(span).unwrap_or_else(|| self.reject(crate::rust::waits_not_here(&call.function), span));
+        }
         let aggregate = self.cx.aggregate(name).filter(|_| !own);
         let function = functions::find(name).filter(|_| !own);
         if let Some(spec) = aggregate {
@@ -47,12 +51,7 @@ impl<'a> Typer<'_, 'a> {
         if !own && function.is_none() && millstream_runtime::aggregates::find_analytic(name).is_some() {
             return self.reject(crate::hir::errors::over::needs_over(name, call.function.span), expr.span);
         }
-        if let Some(span) = call.distinct {
-            self.cx.report(tables::not_an_aggregate("distinct", span, name));
-        }
-        if let Some(filter) = &call.filter {
-            self.cx.report(tables::not_an_aggregate("where", filter.span, name));
-        }
+        self.no_aggregate(call);
         let Some((args, spans)) = self.arguments(call) else { return self.error(expr.span) };
         if own {
             return self.user_call(call, args, &spans, expr.span);
@@ -67,6 +66,26 @@ impl<'a> Typer<'_, 'a> {
                 self.make(ExprKind::Call { function: spec.name, args: bound.args }, ty, expr.span)
             }
             None => self.error(expr.span),
+        }
+    }
+
+    /// A call of an async function, for the operator that makes it.
+    pub fn async_call(&mut self, call: &'a Call, span: Span) -> Expr {
+        self.no_aggregate(call);
+        match self.arguments(call) {
+            Some((args, spans)) => self.user_call(call, args, &spans, span),
+            None => self.error(span),
+        }
+    }
+
+    /// What only aggregates have.
+    fn no_aggregate(&mut self, call: &Call) {
+        let name = call.function.text.as_str();
+        if let Some(span) = call.distinct {
+            self.cx.report(tables::not_an_aggregate("distinct", span, name));
+        }
+        if let Some(filter) = &call.filter {
+            self.cx.report(tables::not_an_aggregate("where", filter.span, name));
         }
     }
 

@@ -39,6 +39,7 @@ pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a E
             options(&sink.format_options, visit);
         }
         Operation::Filter(expr) | Operation::Explode { list: expr, .. } => visit(Scope::Input, expr),
+        Operation::CallAsync(asked) => visit(Scope::Input, &asked.call),
         Operation::Project(columns) => columns.iter().for_each(|(_, value)| visit(Scope::Input, value)),
         Operation::Watermark(watermark) => visit(Scope::Input, &watermark.watermark),
         Operation::Dedup(dedup) => dedup.keys.iter().chain(&dedup.time).for_each(|expr| visit(Scope::Input, expr)),
@@ -153,6 +154,7 @@ pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mu
             source.watermark.iter_mut().for_each(|watermark| change(Scope::Own, &mut watermark.watermark))
         }
         Operation::Filter(expr) | Operation::Explode { list: expr, .. } => change(Scope::Input, expr),
+        Operation::CallAsync(asked) => change(Scope::Input, &mut asked.call),
         Operation::Project(columns) => columns.iter_mut().for_each(|(_, value)| change(Scope::Input, value)),
         Operation::Watermark(watermark) => change(Scope::Input, &mut watermark.watermark),
         Operation::Dedup(dedup) => {

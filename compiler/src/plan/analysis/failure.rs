@@ -47,8 +47,8 @@ impl Failure {
             Operation::Source(_) | Operation::Sink(_) | Operation::PartitionBy(_) => false,
             // Sums overflow.
             Operation::Aggregate(_) | Operation::Over(_) => true,
-            // As its author says.
-            Operation::Process(_) => true,
+            // As its author says; answers may not come.
+            Operation::Process(_) | Operation::CallAsync(_) => true,
             other => {
                 let mut fails = false;
                 for_each(other, &mut |_, expr| fails = fails || self.can_fail(expr));

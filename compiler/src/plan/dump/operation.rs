@@ -3,8 +3,8 @@
 use super::ranking;
 use millstream_runtime::graph::text::{OptionList, duration_text};
 use millstream_runtime::graph::{
-    AggregateCall, AggregateOperation, Alignment, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr, Frame, Keep,
-    Operation, OverOperation, ProcessOperation, Window, WindowTime,
+    AggregateCall, AggregateOperation, Alignment, CallAsyncOperation, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr,
+    Frame, Keep, Operation, OverOperation, ProcessOperation, Waits, Window, WindowTime,
 };
 
 /// The operator's parameters, one a line; the first line starts with its word in the language.
@@ -41,6 +41,7 @@ pub fn lines(operation: &Operation) -> Vec<String> {
             out
         }
         Operation::Explode { list, name } => vec![format!("explode {list} as {name}")],
+        Operation::CallAsync(asked) => vec![call_async(asked)],
         Operation::Union => vec!["union".to_owned()],
         Operation::Errors => vec!["what operators cannot compute".to_owned()],
         Operation::Watermark(watermark) => vec![format!("watermark {} of {}", watermark.watermark, watermark.column)],
@@ -65,6 +66,12 @@ pub fn lines(operation: &Operation) -> Vec<String> {
             out
         }
     }
+}
+
+fn call_async(asked: &CallAsyncOperation) -> String {
+    let Waits { in_flight, timeout, ordered } = asked.waits;
+    let order = if ordered { "in order" } else { "as answers come" };
+    format!("wait for {} as {}, {order}, {in_flight} in flight, timeout {}", asked.call, asked.name, duration_text(timeout))
 }
 
 fn align(align: &Alignment) -> String {

@@ -64,6 +64,7 @@ pub fn state(graph: &JobGraph, id: VertexId) -> Option<String> {
             let bytes = key_size(&keys) + 64 + values;
             (format!("about {bytes} bytes {}{frame}, {row} per row that waits", per(&keys)), matches!(over.frame, Frame::Time(_)))
         }
+        Operation::CallAsync(asked) => return Some(format!("at most {} rows that wait for answers", asked.waits.in_flight)),
         Operation::Join(join) if join.lookup().is_some() => return join.lookup().map(looked_up),
         Operation::Join(join) => {
             let [left, right] = pairs::sides(graph, id).map(|side| row_size(&side.schema) + 16);

@@ -120,6 +120,10 @@ fn input_need(vertex: &JobVertex, own: &Need, input: usize) -> Need {
             need = own.clone().without(name);
             need.add_expr(list);
         }
+        Operation::CallAsync(asked) => {
+            need = own.clone().without(&asked.name);
+            need.add_expr(&asked.call);
+        }
         Operation::Watermark(watermark) => {
             need = own.clone();
             need.add(&watermark.column, Need::All);
@@ -342,6 +346,7 @@ fn output_schema(vertex: &JobVertex, input: &Schema) -> Schema {
         Operation::Project(columns) => computed(columns),
         Operation::Aggregate(aggregate) => computed(&aggregate.output),
         Operation::Explode { name, .. } => with_own(input, old.fields.last().filter(|field| field.name == *name), false),
+        Operation::CallAsync(asked) => with_own(input, old.field(&asked.name), false),
         Operation::Top(top) => match &top.rank {
             Some(rank) => with_own(input, old.field(rank), false),
             None => input.clone(),

@@ -32,11 +32,6 @@ pub fn borrowed<'a>(text: &'a str) -> &'a str {
 }
 
 #[function]
-pub async fn waits(text: &str) -> bool {
-    true
-}
-
-#[function]
 pub unsafe fn dangerous(text: &str) -> bool {
     true
 }
