@@ -35,6 +35,13 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
+/// Whether a message about types is about a place that does not parse: one mistake, one message.
+fn follows(found: &Diagnostic, broken: &[Span]) -> bool {
+    let mut labels = std::iter::once(&found.primary).chain(&found.secondary);
+    let overlap = |a: Span, b: Span| a.file == b.file && a.start < b.end && b.start < a.end;
+    found.code.0.starts_with("E03") && labels.any(|label| broken.iter().any(|broken| overlap(label.span, *broken)))
+}
+
 /// A file with all that it uses, parsed and typed.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -74,7 +81,8 @@ impl Session {
         let (program, found) = hir::lower(&sources, &files, &rust);
         // Without a file its names are missing: what is unknown then is no mistake of the text.
         if complete {
-            diags.extend(found.into_sorted());
+            let broken: Vec<Span> = diags.iter().map(|diagnostic| diagnostic.primary.span).collect();
+            diags.extend(found.into_sorted().into_iter().filter(|found| !follows(found, &broken)));
         }
         Ok(Session { sources, files, rust, program, diagnostics: diags.into_sorted() })
     }

@@ -101,10 +101,7 @@ fn scan(text: &str, first: char) -> (TokenKind, usize, bool) {
         'f' if text.starts_with("f\"") => string(text, 2, true),
         '\'' => single_quoted(text),
         '`' => quoted_name(text),
-        '@' if text[1..].starts_with(|c: char| c.is_ascii_digit()) => {
-            let length = 1 + prefix(&text[1..], |c| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '+' | '.'));
-            rest(TokenKind::Timestamp, length - usize::from(text[..length].ends_with('.')))
-        }
+        '@' if text[1..].starts_with(|c: char| c.is_ascii_digit()) => rest(TokenKind::Timestamp, timestamp(text)),
         '$' if text[1..].starts_with(is_word_start) => rest(TokenKind::Env, 1 + prefix(&text[1..], is_word)),
         '(' | '[' | '{' => rest(TokenKind::Open, 1),
         ')' | ']' | '}' => rest(TokenKind::Close, 1),
@@ -135,6 +132,17 @@ pub fn is_word(c: char) -> bool {
 /// Bytes of the longest prefix of characters that pass.
 fn prefix(text: &str, pass: impl Fn(char) -> bool) -> usize {
     text.find(|c| !pass(c)).unwrap_or(text.len())
+}
+
+/// A point belongs to it if a digit follows: `@2026-01-01..` begins a range.
+fn timestamp(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_part = |at: usize| match bytes[at] {
+        b'-' | b':' | b'+' => true,
+        b'.' => bytes.get(at + 1).is_some_and(u8::is_ascii_digit),
+        other => other.is_ascii_alphanumeric(),
+    };
+    (1..bytes.len()).find(|at| !is_part(*at)).unwrap_or(bytes.len())
 }
 
 fn number(text: &str) -> usize {

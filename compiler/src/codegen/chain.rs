@@ -119,6 +119,7 @@ impl<'a> Builder<'a> {
         }
         let late = match &vertex.operation {
             Operation::Aggregate(aggregate) if aggregate.late_output => Some(self.consumers(id, Port::Late)),
+            Operation::Dedup(dedup) if dedup.late_output => Some(self.consumers(id, Port::Late)),
             Operation::Top(top) if top.late_output => Some(self.consumers(id, Port::Late)),
             Operation::Sort(sort) if sort.late_output => Some(self.consumers(id, Port::Late)),
             Operation::Join(join) if join.times().is_some_and(|times| times.late_output) => Some(self.consumers(id, Port::Late)),

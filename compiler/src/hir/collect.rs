@@ -132,6 +132,7 @@ fn collect_late<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, pipeline: &'a Pi
     for stage in &pipeline.stages {
         let (StageKind::Aggregate(ast::Aggregate { late_into: Some(name), .. })
         | StageKind::Top(ast::Top { late_into: Some(name), .. })
+        | StageKind::Dedup { late_into: Some(name), .. }
         | StageKind::Sort(ast::Sort { late_into: Some(name), .. })
         | StageKind::Join(ast::Join { late_into: Some(name), .. })
         | StageKind::Process(ast::Process { side_into: Some(name), .. })) = &stage.kind

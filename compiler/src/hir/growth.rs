@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use millstream_runtime::graph::{
-    Combine, ConnectorOption, Expr, ExprKind, JoinHow, Literal, Operation, OptionValue, RustModule, SourceOperation, Ty,
+    Combine, ConnectorOption, Expr, ExprKind, Frame, JoinHow, Literal, Operation, OptionValue, RustModule, SourceOperation, Ty,
     find_connector,
 };
 
-use super::errors::tables;
+use super::errors::tables::{self, OVER};
 use super::program::{Node, NodeId};
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
@@ -39,6 +39,8 @@ pub fn keeps_keys(operation: &Operation) -> bool {
         Operation::Aggregate(aggregate) => aggregate.window.is_none(),
         Operation::Top(top) => top.window.is_none(),
         Operation::Join(join) => join.how == JoinHow::Unbounded,
+        // What is older than the frame is forgotten by itself.
+        Operation::Over(over) => !matches!(over.frame, Frame::Time(_)),
         Operation::Dedup(_) | Operation::Combine(_) | Operation::Process(_) => true,
         _ => false,
     }
@@ -82,6 +84,7 @@ fn keeps(operation: &Operation) -> Option<(&'static str, String)> {
         Operation::Join(join) if join.how == JoinHow::Unbounded => {
             Some((join.kind.words(), "every row of both sides".to_owned()))
         }
+        Operation::Over(over) if !matches!(over.frame, Frame::Time(_)) => Some((OVER, keys(over.keys.iter().collect())?)),
         Operation::Combine(combine) => {
             let word = match combine.how {
                 Combine::Distinct => "distinct",

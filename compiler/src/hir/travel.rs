@@ -16,13 +16,16 @@ pub fn without_effect(nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut told = HashSet::new();
     for node in nodes {
-        for (input, _) in &node.inputs {
+        for (number, (input, _)) in node.inputs.iter().enumerate() {
             // Nodes are numbered by their place.
             let at = input.0 as usize;
             let (Some(before), Some(span)) = (nodes.get(at), spans.get(at)) else { continue };
             let Some(word) = travels(&before.operation) else { continue };
-            let gathering = gathers(&node.operation);
+            let gathering = gathers(&node.operation, number);
             let diagnostic = match gathering {
+                Some(operator) if before.operation == Operation::Broadcast && number == 1 => {
+                    tables::broadcast_before_join(*span, operator, broadcasts(&node.operation))
+                }
                 Some(operator) => tables::travels_by_key(word, *span, operator),
                 None if before.operation == Operation::Broadcast && travels(&node.operation).is_none() => {
                     tables::multiplies(*span, node.name.rsplit(": ").next().unwrap_or(&node.name))
@@ -38,6 +41,10 @@ pub fn without_effect(nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
     found
 }
 
+fn broadcasts(operation: &Operation) -> bool {
+    matches!(operation, Operation::Join(join) if join.broadcast)
+}
+
 fn travels(operation: &Operation) -> Option<&'static str> {
     match operation {
         Operation::Rebalance => Some("rebalance"),
@@ -47,8 +54,8 @@ fn travels(operation: &Operation) -> Option<&'static str> {
     }
 }
 
-/// The word of an operator that takes rows by key, or all in one place.
-fn gathers(operation: &Operation) -> Option<&'static str> {
+/// The word of an operator that takes the rows of this input by key, or all in one place (or as `broadcast` says).
+fn gathers(operation: &Operation, input: usize) -> Option<&'static str> {
     match operation {
         Operation::Aggregate(_) => Some("aggregate"),
         Operation::Dedup(_) => Some("dedup"),
@@ -58,7 +65,7 @@ fn gathers(operation: &Operation) -> Option<&'static str> {
         Operation::Over(_) => Some("over (..)"),
         // The sides of the others are brought into one form first.
         Operation::Combine(_) => Some("distinct"),
-        Operation::Join(join) if join.lookup().is_none() => Some(join.kind.words()),
+        Operation::Join(join) if join.lookup().is_none() && (input == 1 || !join.broadcast) => Some(join.kind.words()),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use millstream_runtime::graph::{
-    Changelog, Exchange, Expr, Hints, JobEdge, JobGraph, JobVertex, JoinKey, Operation, Port, StreamType, VertexId,
+    Changelog, Exchange, Expr, Hints, JobEdge, JobGraph, JobVertex, JoinHow, JoinKey, Operation, Port, StreamType, VertexId,
 };
 
 use crate::hir::{Node, NodeId, Program};
@@ -115,7 +115,9 @@ impl Builder<'_> {
     }
 
     fn inherited_parallelism(&self, operation: &Operation, inputs: &[Input]) -> Option<u32> {
-        let mut of_inputs = inputs.iter().map(|input| {
+        // To a broadcast join its left rows count.
+        let counts = if is_broadcast(operation) { 1 } else { inputs.len() };
+        let mut of_inputs = inputs.iter().take(counts).map(|input| {
             let parallelism = self.graph.vertex(input.producer).hints.parallelism;
             let follows = self.runs_once(input.producer) || matches!(operation, Operation::Final | Operation::Changes);
             parallelism.filter(|_| input.hint.is_none() && follows)
@@ -166,6 +168,16 @@ impl Builder<'_> {
         }
         let producer = self.graph.vertex(input.producer);
         let rows = self.graph.output_type(input.producer, input.port);
+        if let Operation::Join(join) = operation
+            && join.broadcast
+        {
+            return match number {
+                1 => Exchange::Broadcast,
+                // Tasks must come to the ends of windows at the same moment, so that their rows can be dealt out anew.
+                _ if matches!(join.how, JoinHow::Over { .. }) => Exchange::Rebalance,
+                _ => input.hint.clone().unwrap_or(Exchange::Forward),
+            };
+        }
         if let Operation::KeyBy(key) = operation {
             return Exchange::Hash(columns(key, rows));
         }
@@ -188,6 +200,11 @@ impl Builder<'_> {
     }
 }
 
+/// Whether one side of a join goes to all tasks.
+fn is_broadcast(operation: &Operation) -> bool {
+    matches!(operation, Operation::Join(join) if join.broadcast)
+}
+
 /// The exchange that a physical operator stands for.
 fn hint_exchange(operation: &Operation) -> Option<Exchange> {
     match operation {
@@ -201,7 +218,7 @@ fn hint_exchange(operation: &Operation) -> Option<Exchange> {
 /// The keys by which an operator needs the rows of an input, where it does. Empty: all rows in one place.
 fn required_keys(operation: &Operation, input: usize) -> Option<Vec<Expr>> {
     match operation {
-        Operation::Join(join) if join.lookup().is_some() => None,
+        Operation::Join(join) if join.lookup().is_some() || join.broadcast => None,
         Operation::Join(join) => {
             let side = |key: &JoinKey| if input == 0 { key.left.clone() } else { key.right.clone() };
             Some(join.keys.iter().map(side).collect())

@@ -252,6 +252,13 @@ pub(super) fn semicolon(span: Span) -> Diagnostic {
         .with_fix("remove `;`", span, "", true)
 }
 
+/// A word that stands where only one word, or one of a few, can.
+pub(super) fn misspelled_word(span: Span, found: &str, meant: &str) -> Diagnostic {
+    Diagnostic::error("E0101", format!("expected `{meant}`, found `{found}`"), span, format!("expected `{meant}`"))
+        .with_help(format!("did you mean `{meant}`?"))
+        .with_fix(format!("write `{meant}`"), span, meant, false)
+}
+
 /// `;` between entries of a block.
 pub(super) fn semicolon_for_comma(span: Span) -> Diagnostic {
     Diagnostic::error("E0115", "entries are separated by commas", span, "write `,` here")

@@ -42,6 +42,8 @@ pub struct Pair {
     left: Side,
     right: Side,
     main: Main,
+    /// Whether every task gets the whole right side.
+    broadcast: bool,
 }
 
 /// No row is later than this.
@@ -72,7 +74,9 @@ impl Pair {
             12 | 13 => (streams, Main::Join { kind: JOINS[kind - 12], how: How::AsOf, condition: false }),
             _ => (any, Main::Set { word: ["intersect", "except"][kind % 2], all: kind >= 16 }),
         };
-        Pair { left, right, main }
+        let may = matches!(&main, Main::Join { kind, .. } if !matches!(*kind, "right join" | "full join"));
+        let broadcast = may && left == Side::Stream && random.one_in(2);
+        Pair { left, right, main, broadcast }
     }
 
     /// The file.
@@ -89,8 +93,11 @@ impl Pair {
                     How::Within(from, to) => format!(" within {from}s..{to}s"),
                     How::AsOf => " as of t".to_owned(),
                 };
+                let broadcast = if self.broadcast { " broadcast" } else { "" };
                 let columns = if self.gives_pairs() { "id, other: o.id" } else { "id" };
-                format!("left_rows | {kind} right_rows as o on k == o.k{condition}{time} | select {{ {columns} }}{end}")
+                format!(
+                    "left_rows | {kind} right_rows as o on k == o.k{condition}{time}{broadcast} | select {{ {columns} }}{end}"
+                )
             }
             Main::Set { word, all } => {
                 let all = if *all { " all" } else { "" };

@@ -119,6 +119,7 @@ fn is_shown(name: &str) -> bool {
         "stage_end",
         "stage_word",
         "end_of_sink",
+        "blanks",
         "rubbish",
         "unit",
         "group",

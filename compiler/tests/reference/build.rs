@@ -213,7 +213,7 @@ impl Builder {
         let exchanges = [Exchange::Hash(vec![keys.0.clone()]), Exchange::Hash(vec![keys.1.clone()])];
         let keys = vec![JoinKey { left: keys.0, right: keys.1 }];
         let how = JoinHow::Unbounded;
-        let operation = JoinOperation { kind, how, keys, condition, columns, emit: Emit::Append };
+        let operation = JoinOperation { kind, how, keys, condition, columns, emit: Emit::Append, broadcast: false };
         let id = self.add(Operation::Join(operation), schema, Changelog::Append);
         for (input, (producer, exchange)) in [left, right].into_iter().zip(exchanges).enumerate() {
             self.graph.connect(producer, id, JobEdge { exchange, port: Port::Main, input });
@@ -253,7 +253,8 @@ impl Builder {
         let schema = self.rows(input);
         let names = keys.iter().map(ToString::to_string).collect();
         let exchange = Exchange::Hash(keys.clone());
-        let operation = Operation::Dedup(DedupOperation { keys, keep, time, within: None, emit: Emit::Changes });
+        let operation =
+            Operation::Dedup(DedupOperation { keys, keep, time, within: None, late_output: false, emit: Emit::Changes });
         self.after(input, operation, schema, Changelog::Table { key: Some(names) }, exchange)
     }
 

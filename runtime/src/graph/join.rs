@@ -17,6 +17,8 @@ pub struct JoinOperation {
     pub columns: Vec<JoinColumn>,
     /// Whether the result is a table: its rows can be taken back.
     pub emit: Emit,
+    /// Every subtask gets all rows of the right input; those of the left one come to any.
+    pub broadcast: bool,
 }
 
 impl JoinOperation {

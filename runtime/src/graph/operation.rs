@@ -153,6 +153,8 @@ pub struct DedupOperation {
     pub time: Option<Expr>,
     /// Forget a key after this many microseconds of event time.
     pub within: Option<i64>,
+    /// `late into x`: rows that may repeat what is forgotten go to this output port.
+    pub late_output: bool,
     /// What downstream sees of the table that `keep last` (or out-of-order `keep first`) makes.
     pub emit: Emit,
 }

@@ -7,6 +7,7 @@
 //! The watermark is held back by the width of the interval, so that the times of both rows of a pair are after it.
 
 use super::Joining;
+use super::join_state::JoinState;
 use super::late::Late;
 use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
@@ -15,7 +16,7 @@ use crate::graph::{JoinKind, Side};
 use crate::operator::{
     Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
 };
-use crate::state::{KeyedState, Place};
+use crate::state::Place;
 use crate::time::{DueQueue, Progress, Watermark, WindowBounds};
 
 /// Joins rows of two streams by key and distance in time.
@@ -26,22 +27,28 @@ pub struct IntervalJoin<J: Joining, N = Discard> {
     from: i64,
     /// .. and at most this. Microseconds.
     to: i64,
-    state: KeyedState<J::Key, Rows<J::Left, J::Right>>,
+    /// By time.
+    state: JoinState<J::Key, Timed<J::Left>, Timed<J::Right>>,
     /// When rows of a key are to be forgotten.
     due: DueQueue<J::Key>,
     progress: Progress,
     late: Late<LeftOnly<N>>,
 }
 
-/// The rows of a key, by time: (time, whether it has had a partner, the row).
-type Rows<L, R> = (Vec<Timed<L>>, Vec<Timed<R>>);
+/// (time, whether it has had a partner, the row)
 type Timed<T> = (i64, bool, T);
 
 impl<J: Joining> IntervalJoin<J> {
     /// A join of this kind of rows whose right time less their left time lies between these, both included. Microseconds.
     pub fn new(kind: JoinKind, from: i64, to: i64, join: J) -> Self {
-        let (state, due, progress) = (KeyedState::new("rows"), DueQueue::default(), Progress::default());
+        let (state, due, progress) = (JoinState::new(), DueQueue::default(), Progress::default());
         IntervalJoin { join, kind, from, to, state, due, progress, late: Late::counted() }
+    }
+
+    /// Every subtask gets all rows of the right side, and any subtask any rows of the left.
+    pub fn broadcast(mut self) -> Self {
+        self.state.broadcast();
+        self
     }
 
     /// Late left rows go to this stage.
@@ -119,7 +126,9 @@ impl<J: Joining, N: Stage<J::Left>> IntervalJoin<J, N> {
         let key = self.join.right_key(&row)?;
         let slot = self.state.slot(&key)?;
         if time <= self.progress.of(slot) {
-            self.late.count();
+            if self.state.counts() {
+                self.late.count();
+            }
             return Ok(());
         }
         let due = self.right_due(time);
@@ -197,7 +206,10 @@ impl<J: Joining, N: Stage<J::Left>> Operator<Either<J::Left, J::Right>> for Inte
     fn process(&mut self, row: Either<J::Left, J::Right>, out: &mut impl Collector<J::Out>) -> Result<(), Failure> {
         match row {
             Either::Left(row) => self.left(row, out),
-            Either::Right(row) => self.right(row, out),
+            Either::Right(row) => {
+                let result = self.right(row, out);
+                self.state.once(result)
+            }
         }
     }
 
@@ -220,20 +232,21 @@ impl<J: Joining, N: Stage<J::Left>> Operator<Either<J::Left, J::Right>> for Inte
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot)?;
-        Ok(())
+        self.state.snapshot(&self.progress, None, snapshot)
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
         let (due, to, from) = (&mut self.due, self.to, self.from);
         self.state.restore(state, &mut self.progress, |slot, key, (lefts, rights)| {
+            lefts.sort_by_key(|row| row.0);
             for row in lefts {
                 due.push(row.0.saturating_add(to).max(row.0), slot, key.clone());
             }
             for row in rights {
                 due.push(row.0.saturating_sub(from).max(row.0), slot, key.clone());
             }
-        })
+        })?;
+        Ok(())
     }
 
     fn late(&self) -> Option<&dyn Stage<Either<J::Left, J::Right>>> {

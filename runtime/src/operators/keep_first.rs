@@ -1,19 +1,22 @@
 //! `dedup by (..) keep first` by arrival: the first row of each key to come, at once.
 //!
 //! State: key → time of its first row. With `within` a key is forgotten that long after the time of its first row, and a
-//! later row is a first one again.
+//! later row is a first one again. A row that is older than the watermark may repeat one that is forgotten: where late rows
+//! have a stage, it goes there if nothing is known of its key; else it counts as a first one.
 
 use super::Ttl;
-use super::ttl::state_with_ttl;
+use super::late::Late;
 use crate::error::JobError;
-use crate::operator::{Collector, Failure, Operator, RestoredOperator};
+use crate::operator::{
+    Collector, Discard, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
+};
 use crate::record::Key;
 use crate::state::{KeyedState, Place};
 use crate::time::{DueQueue, Progress, Watermark};
 use crate::value::{EvalError, Timestamp};
 
 /// Emits the first row of each key to come.
-pub struct KeepFirst<K, KeyOf, TimeOf> {
+pub struct KeepFirst<K, KeyOf, TimeOf, N = Discard> {
     key_of: KeyOf,
     time_of: TimeOf,
     within: Option<i64>,
@@ -21,6 +24,8 @@ pub struct KeepFirst<K, KeyOf, TimeOf> {
     state: KeyedState<K, i64>,
     timers: DueQueue<K>,
     ttl: Ttl<K>,
+    progress: Progress,
+    late: Late<N>,
 }
 
 impl<K: Key, KeyOf, TimeOf> KeepFirst<K, KeyOf, TimeOf> {
@@ -37,7 +42,15 @@ impl<K: Key, KeyOf, TimeOf> KeepFirst<K, KeyOf, TimeOf> {
             state: KeyedState::new("keys"),
             timers: DueQueue::default(),
             ttl: Ttl::default(),
+            progress: Progress::default(),
+            late: Late::counted(),
         }
+    }
+
+    /// Rows that may repeat what is forgotten go to this stage.
+    pub fn with_late<N>(self, stage: N) -> KeepFirst<K, KeyOf, TimeOf, N> {
+        let KeepFirst { key_of, time_of, within, state, timers, ttl, progress, .. } = self;
+        KeepFirst { key_of, time_of, within, state, timers, ttl, progress, late: Late::to(stage) }
     }
 
     /// Forgets a key this many microseconds of event time after its first row.
@@ -53,22 +66,29 @@ impl<K: Key, KeyOf, TimeOf> KeepFirst<K, KeyOf, TimeOf> {
     }
 }
 
-impl<T, K, KeyOf, TimeOf> Operator<T> for KeepFirst<K, KeyOf, TimeOf>
+impl<T, K, KeyOf, TimeOf, N> Operator<T> for KeepFirst<K, KeyOf, TimeOf, N>
 where
     T: Send,
     K: Key,
     KeyOf: Fn(&T) -> Result<K, EvalError> + Send,
     TimeOf: Fn(&T) -> Result<Timestamp, EvalError> + Send,
+    N: Stage<T>,
 {
     type Out = T;
 
-    state_with_ttl!(T);
+    fn open(&mut self, context: &OperatorContext) {
+        self.state.open(context);
+        self.ttl.open(context);
+    }
 
     #[inline]
     fn process(&mut self, row: T, out: &mut impl Collector<T>) -> Result<(), Failure> {
         let key = (self.key_of)(&row)?;
         let time = (self.time_of)(&row)?.0;
         let slot = self.state.slot(&key)?;
+        if self.late.is_routed() && time < self.progress.of(slot) && self.state.tables_mut().get(slot, &key)?.is_none() {
+            return Ok(self.late.push(row)?);
+        }
         self.ttl.touch(slot, &key)?;
         match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
@@ -93,6 +113,7 @@ where
     }
 
     fn on_watermark(&mut self, watermark: Watermark, _out: &mut impl Collector<T>) -> Result<Option<Watermark>, Failure> {
+        self.progress.advance(watermark);
         let Some(within) = self.within else { return Ok(Some(watermark)) };
         while let Some((_, slot, key)) = self.timers.pop(watermark.0) {
             let Place::Occupied(mut place) = self.state.place(slot, &key)? else { continue };
@@ -106,13 +127,38 @@ where
         Ok(Some(watermark))
     }
 
+    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<T>) -> Result<(), Failure> {
+        Ok(self.ttl.advance(now, &mut self.state)?)
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        self.ttl.next()
+    }
+
+    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+        self.state.snapshot(&self.progress, snapshot)?;
+        self.ttl.snapshot(snapshot)
+    }
+
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
         self.ttl.restore(state)?;
         let (timers, within) = (&mut self.timers, self.within);
-        self.state.restore(state, &mut Progress::default(), |slot, key, time| {
+        self.state.restore(state, &mut self.progress, |slot, key, time| {
             if let Some(within) = within {
                 timers.push(time.saturating_add(within), slot, key.clone());
             }
         })
+    }
+
+    fn late(&self) -> Option<&dyn Stage<T>> {
+        self.late.stage()
+    }
+
+    fn late_mut(&mut self) -> Option<&mut dyn Stage<T>> {
+        self.late.stage_mut()
+    }
+
+    fn report(&self, report: &mut OperatorReport) {
+        self.late.report(report);
     }
 }

@@ -24,6 +24,11 @@ impl<N> Late<N> {
         Late { stage, routed: true, rows: 0 }
     }
 
+    /// Whether they go to a stage.
+    pub fn is_routed(&self) -> bool {
+        self.routed
+    }
+
     /// Counts a row, wherever the others go.
     #[cold]
     pub fn count(&mut self) {

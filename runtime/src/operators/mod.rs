@@ -15,6 +15,7 @@ mod filter_table;
 mod final_rows;
 mod flatten;
 mod interval_join;
+mod join_state;
 mod joining;
 mod keep_first;
 mod keep_first_by_time;

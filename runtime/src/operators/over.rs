@@ -2,10 +2,13 @@
 //!
 //! Rows wait until the watermark has reached them, so they are taken in the order of event time whatever the order of
 //! arrival; of equal times the first to come is first. A row that is older than the watermark is late, and counted.
-//! State: key → rows that wait, and the frame. A key without waiting rows whose frame has run empty is forgotten.
+//! State: key → rows that wait, and the frame. A key without waiting rows whose frame has run empty is forgotten. So is, with
+//! `ttl`, one for which nothing has happened for so long: rows that wait for the watermark stay and keep it, those that wait
+//! for rows behind them (`lead`) come out without.
 
 use std::collections::VecDeque;
 
+use super::Ttl;
 use super::over_frame::FrameRows;
 use crate::error::JobError;
 use crate::graph::Frame;
@@ -52,6 +55,7 @@ pub struct Over<A: Analysis> {
     state: KeyedState<A::Key, Partition<A::In, A::Acc>>,
     timers: DueQueue<A::Key>,
     progress: Progress,
+    ttl: Ttl<A::Key>,
     late_rows: u64,
 }
 
@@ -99,8 +103,15 @@ impl<A: Analysis> Over<A> {
             state: KeyedState::new("rows"),
             timers: DueQueue::default(),
             progress: Progress::default(),
+            ttl: Ttl::default(),
             late_rows: 0,
         }
+    }
+
+    /// Forgets the rows of a key so many microseconds of the clock after something happened to them.
+    pub fn ttl(mut self, micros: i64) -> Self {
+        self.ttl = Ttl::after(micros);
+        self
     }
 
     /// The last rows of a key look at fewer rows than they might.
@@ -217,6 +228,7 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
 
     fn open(&mut self, context: &OperatorContext) {
         self.state.open(context);
+        self.ttl.open(context);
     }
 
     fn process(&mut self, row: A::In, _out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
@@ -227,6 +239,7 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
             self.late_rows += 1;
             return Ok(());
         }
+        self.ttl.touch(slot, &key)?;
         match self.state.place(slot, &key)? {
             Place::Occupied(mut place) => {
                 let partition = place.value();
@@ -255,6 +268,7 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
             }
             let due = partition.take_until(watermark.0);
             run(&self.analysis, self.frame, partition, due, out)?;
+            self.ttl.touch(slot, &key)?;
             if let (Frame::Time(length), Some(last)) = (self.frame, partition.rows.last())
                 && partition.waiting.is_empty()
                 && last.saturating_add(length) < watermark.0
@@ -274,15 +288,36 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
         Ok(Some(watermark))
     }
 
+    fn on_processing_time(&mut self, now: i64, out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
+        let Over { analysis, state, ttl, .. } = self;
+        ttl.advance_with(now, |slot, key| {
+            let Place::Occupied(mut place) = state.place(slot, key)? else { return Ok(true) };
+            let partition = place.value();
+            while let Some(row) = partition.held.pop_front() {
+                look_ahead(analysis, row, &partition.held, out)?;
+            }
+            let waits = !partition.waiting.is_empty();
+            if !waits {
+                place.remove();
+            }
+            Ok(!waits)
+        })
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        self.ttl.next()
+    }
+
     fn finish(&mut self, _out: &mut impl Collector<A::Out>) -> Result<(), Failure> {
         self.state.clear();
         self.timers.clear();
+        self.ttl.clear();
         Ok(())
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
         self.state.snapshot(&self.progress, snapshot)?;
-        Ok(())
+        self.ttl.snapshot(snapshot)
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
@@ -300,7 +335,7 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
                 "the checkpoint was taken with another frame behind `over`: keep it, or start without the checkpoint (--fresh)",
             ));
         }
-        Ok(())
+        self.ttl.restore(state)
     }
 
     fn report(&self, report: &mut OperatorReport) {

@@ -4,10 +4,12 @@
 //! State: key → left rows that wait, and versions of the right row, both by time. A left row waits until the watermark (of
 //! both sides) has come to its time: then no older version can follow. Versions that no later row can see are forgotten. A
 //! version taken back is gone from its time on. Of versions of equal times the last to come counts. Late left rows are
-//! dropped and counted, or go to the late stage; late versions are counted and still take their place in history.
+//! dropped and counted, or go to the late stage; late versions are counted and still take their place in history. With
+//! `broadcast` see [`JoinState`].
 
 use std::marker::PhantomData;
 
+use super::join_state::JoinState;
 use super::late::Late;
 use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
@@ -18,14 +20,14 @@ use crate::operator::{
     Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
 };
 use crate::record::ChangeKind;
-use crate::state::{KeyedState, Place};
+use crate::state::Place;
 use crate::time::{DueQueue, Progress, Watermark, WindowBounds};
 
 /// Joins rows of a stream with a table as it was then. `R` says how the table's rows travel.
 pub struct TemporalJoin<J: Joining, R, N = Discard> {
     join: J,
     kind: JoinKind,
-    state: KeyedState<J::Key, Rows<J::Left, J::Right>>,
+    state: JoinState<J::Key, (i64, J::Left), (i64, Option<J::Right>)>,
     /// When keys have rows to join or versions to forget.
     due: DueQueue<J::Key>,
     progress: Progress,
@@ -33,14 +35,17 @@ pub struct TemporalJoin<J: Joining, R, N = Discard> {
     carried: PhantomData<fn(R)>,
 }
 
-/// Left rows that wait, and versions (None: gone from then on), each by time.
-type Rows<L, R> = (Vec<(i64, L)>, Vec<(i64, Option<R>)>);
-
 impl<J: Joining, R: Carried> TemporalJoin<J, R> {
     /// A join of this kind: inner, or left.
     pub fn new(kind: JoinKind, join: J) -> Self {
-        let (state, due, progress) = (KeyedState::new("rows"), DueQueue::default(), Progress::default());
+        let (state, due, progress) = (JoinState::new(), DueQueue::default(), Progress::default());
         TemporalJoin { join, kind, state, due, progress, late: Late::counted(), carried: PhantomData }
+    }
+
+    /// Every subtask gets all rows of the right side, and any subtask any rows of the left.
+    pub fn broadcast(mut self) -> Self {
+        self.state.broadcast();
+        self
     }
 
     /// Late left rows go to this stage.
@@ -86,7 +91,7 @@ impl<J: Joining, R: Carried, N: Stage<J::Left>> TemporalJoin<J, R, N> {
             return Ok(());
         }
         let slot = self.state.slot(&key)?;
-        if time <= self.progress.of(slot) {
+        if time <= self.progress.of(slot) && self.state.counts() {
             self.late.count();
         }
         let version = (time, kind.adds().then_some(row));
@@ -168,7 +173,8 @@ where
             Either::Left(row) => self.left(row, out),
             Either::Right(row) => {
                 let kind = R::kind(&row);
-                self.right(kind, R::open(row).1)
+                let result = self.right(kind, R::open(row).1);
+                self.state.once(result)
             }
         }
     }
@@ -188,13 +194,13 @@ where
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot)?;
-        Ok(())
+        self.state.snapshot(&self.progress, None, snapshot)
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
         let due = &mut self.due;
         self.state.restore(state, &mut self.progress, |slot, key, (lefts, versions)| {
+            lefts.sort_by_key(|row| row.0);
             for (time, _) in lefts {
                 due.push(*time, slot, key.clone());
             }
@@ -203,7 +209,8 @@ where
                     due.push(*time, slot, key.clone());
                 }
             }
-        })
+        })?;
+        Ok(())
     }
 
     fn late(&self) -> Option<&dyn Stage<Either<J::Left, R::Row<J::Right>>>> {

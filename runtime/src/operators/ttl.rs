@@ -89,16 +89,48 @@ impl<K: Key> Ttl<K> {
     where
         V: Clone + State + Send + Sync + 'static,
     {
+        self.advance_with(now, |slot, key| {
+            state.forget(slot, key)?;
+            Ok::<_, JobError>(true)
+        })
+    }
+
+    /// The same, with what forgets a key. False: it cannot be forgotten yet, and counts as touched now.
+    pub fn advance_with<E: From<JobError>>(
+        &mut self,
+        now: i64,
+        mut forget: impl FnMut(Slot, &K) -> Result<bool, E>,
+    ) -> Result<(), E> {
         self.now = self.now.max(now);
         let Some(micros) = self.micros else { return Ok(()) };
         while let Some((_, slot, key)) = self.due.pop(self.now) {
             let Place::Occupied(mut place) = self.touched.place(slot, &key)? else { continue };
             let due = place.value().saturating_add(micros);
-            if due <= self.now {
+            if due <= self.now && forget(slot, &key)? {
                 place.remove();
-                state.forget(slot, &key)?;
+            } else if due <= self.now {
+                *place.value() = self.now;
+                self.due.push(self.now.saturating_add(micros), slot, key);
             } else {
                 self.due.push(due, slot, key);
+            }
+        }
+        Ok(())
+    }
+
+    /// When keys were touched; None: nothing is forgotten.
+    pub fn touched(&mut self) -> Option<&mut KeyedState<K, i64>> {
+        self.micros.is_some().then_some(&mut self.touched)
+    }
+
+    /// Goes on with a key that was touched then.
+    pub fn resume(&mut self, slot: Slot, key: &K, touched: i64) -> JobResult<()> {
+        let Some(micros) = self.micros else { return Ok(()) };
+        match self.touched.place(slot, key)? {
+            Place::Occupied(mut place) => *place.value() = touched.max(*place.value()),
+            Place::Vacant(place) => {
+                place.insert(key.clone(), touched);
+                self.due.push(touched.saturating_add(micros), slot, key.clone());
             }
         }
         Ok(())

@@ -10,13 +10,15 @@
 
 use std::marker::PhantomData;
 
-use super::ttl::state_with_ttl;
+use super::join_state::JoinState;
 use super::{Carried, Joining, Ttl};
 use crate::error::JobError;
 use crate::graph::{JoinKind, Side};
-use crate::operator::{Collector, Either, Failure, Operator, OperatorReport, RestoredOperator};
+use crate::operator::{
+    Collector, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator,
+};
 use crate::record::ChangeKind;
-use crate::state::{KeyedState, Place, State, StateError, StateReader, encode_to_vec, hash_bytes};
+use crate::state::{Place, State, StateError, StateReader, encode_to_vec, hash_bytes};
 use crate::time::{Progress, WindowBounds};
 
 /// Joins all rows of both sides. `L` and `R` say how their rows travel, `E` how the output does: as rows only where nothing
@@ -24,15 +26,12 @@ use crate::time::{Progress, WindowBounds};
 pub struct UnboundedJoin<J: Joining, L, R, E> {
     join: J,
     kind: JoinKind,
-    state: KeyedState<J::Key, Rows<J::Left, J::Right>>,
+    state: JoinState<J::Key, Standing<J::Left>, Standing<J::Right>>,
     scratch: Vec<u8>,
     ttl: Ttl<J::Key>,
     stray: u64,
     carried: PhantomData<fn(L, R, E)>,
 }
-
-/// The rows of a key.
-type Rows<L, R> = (Vec<Standing<L>>, Vec<Standing<R>>);
 
 /// A row that stands.
 #[derive(Clone, Debug)]
@@ -72,7 +71,7 @@ where
         UnboundedJoin {
             join,
             kind,
-            state: KeyedState::new("rows"),
+            state: JoinState::new(),
             scratch: Vec::new(),
             ttl: Ttl::default(),
             stray: 0,
@@ -80,7 +79,14 @@ where
         }
     }
 
-    /// Forgets the rows of a key so many microseconds of the clock after the last of them came.
+    /// Every subtask gets all rows of the right side, and any subtask any rows of the left, which are never taken back.
+    pub fn broadcast(mut self) -> Self {
+        self.state.broadcast();
+        self
+    }
+
+    /// Forgets the rows of a key so many microseconds of the clock after the last of them came; with `broadcast` the left rows
+    /// after the last left one.
     pub fn ttl(mut self, micros: i64) -> Self {
         self.ttl = Ttl::after(micros);
         self
@@ -161,8 +167,10 @@ where
         if !join.can_match(&key) {
             return Ok(give_if::<E, _>(kind.keeps(Side::Right), sign(adds), || right_alone(join, &row), out)?);
         }
-        let slot = state.slot(&key)?;
-        ttl.touch(slot, &key)?;
+        let (slot, counts) = (state.slot(&key)?, state.counts());
+        if !state.is_broadcast() {
+            ttl.touch(slot, &key)?;
+        }
         let mut place = state.place(slot, &key)?;
         let mut none = (Vec::new(), Vec::new());
         let (lefts, rights) = match &mut place {
@@ -172,7 +180,7 @@ where
         let print = if R::APPEND { 0 } else { print(&row, scratch) };
         if !adds {
             let Some(index) = find(rights, print, scratch) else {
-                *stray += 1;
+                *stray += u64::from(counts);
                 return Ok(());
             };
             let gone = rights.swap_remove(index);
@@ -308,7 +316,12 @@ where
 {
     type Out = E::Row<J::Out>;
 
-    state_with_ttl!(E::Row<J::Out>);
+    fn open(&mut self, context: &OperatorContext) {
+        self.state.open(context);
+        if !self.state.is_broadcast() {
+            self.ttl.open(context);
+        }
+    }
 
     #[inline]
     fn process(
@@ -323,9 +336,22 @@ where
             }
             Either::Right(row) => {
                 let (adds, row) = R::open(row);
-                self.right(adds, row, out)
+                let result = self.right(adds, row, out);
+                self.state.once(result)
             }
         }
+    }
+
+    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
+        let state = &mut self.state;
+        Ok(self.ttl.advance_with(now, |slot, key| {
+            state.forget(slot, key)?;
+            Ok::<_, JobError>(true)
+        })?)
+    }
+
+    fn next_processing_time(&self) -> Option<i64> {
+        self.ttl.next()
     }
 
     fn finish(&mut self, _out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
@@ -334,9 +360,17 @@ where
         Ok(())
     }
 
+    fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
+        self.state.snapshot(&Progress::default(), self.ttl.touched(), snapshot)?;
+        if self.state.is_broadcast() { Ok(()) } else { self.ttl.snapshot(snapshot) }
+    }
+
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-        self.state.restore(state, &mut Progress::default(), |_, _, _| {})?;
-        self.ttl.restore(state)
+        let found = self.state.restore(state, &mut Progress::default(), |_, _, _| {})?;
+        if !self.state.is_broadcast() {
+            return self.ttl.restore(state);
+        }
+        found.touched.iter().try_for_each(|(slot, key, touched)| self.ttl.resume(*slot, key, *touched))
     }
 
     fn report(&self, report: &mut OperatorReport) {

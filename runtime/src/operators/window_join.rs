@@ -9,6 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::Joining;
+use super::join_state::JoinState;
 use super::late::Late;
 use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
@@ -17,7 +18,7 @@ use crate::graph::{JoinKind, Side};
 use crate::operator::{
     Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
 };
-use crate::state::{KeyedState, Place, Slot};
+use crate::state::{Place, Slot};
 use crate::time::{DueQueue, Progress, Watermark, WindowAssigner, WindowBounds};
 
 /// Joins rows of two streams that lie in one window.
@@ -26,21 +27,25 @@ pub struct WindowJoin<J: Joining, W, N = Discard> {
     kind: JoinKind,
     windows: W,
     lateness: i64,
-    state: KeyedState<J::Key, Rows<J::Left, J::Right>>,
+    /// By time.
+    state: JoinState<J::Key, (i64, J::Left), (i64, J::Right)>,
     /// The last moments of windows that have rows of a key, with their start; without, when rows are to be forgotten.
     due: DueQueue<(Option<i64>, J::Key)>,
     progress: Progress,
     late: Late<LeftOnly<N>>,
 }
 
-/// The rows of a key, by time.
-type Rows<L, R> = (Vec<(i64, L)>, Vec<(i64, R)>);
-
 impl<J: Joining, W: WindowAssigner> WindowJoin<J, W> {
     /// A join of this kind in these windows.
     pub fn new(kind: JoinKind, windows: W, join: J) -> Self {
-        let (state, due, progress) = (KeyedState::new("rows"), DueQueue::default(), Progress::default());
+        let (state, due, progress) = (JoinState::new(), DueQueue::default(), Progress::default());
         WindowJoin { join, kind, windows, lateness: 0, state, due, progress, late: Late::counted() }
+    }
+
+    /// Every subtask gets all rows of the right side, and any subtask any rows of the left.
+    pub fn broadcast(mut self) -> Self {
+        self.state.broadcast();
+        self
     }
 
     /// Late left rows go to this stage.
@@ -140,7 +145,9 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> WindowJoin<J, W, N> {
         let key = self.join.right_key(&row)?;
         let slot = self.state.slot(&key)?;
         let Some(over) = self.place_in_time(time, slot, &key)? else {
-            self.late.count();
+            if self.state.counts() {
+                self.late.count();
+            }
             return Ok(());
         };
         let Place::Occupied(mut place) = self.state.place(slot, &key)? else { return Ok(()) };
@@ -275,7 +282,10 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
     fn process(&mut self, row: Either<J::Left, J::Right>, out: &mut impl Collector<J::Out>) -> Result<(), Failure> {
         match row {
             Either::Left(row) => self.left(row, out),
-            Either::Right(row) => self.right(row, out),
+            Either::Right(row) => {
+                let result = self.right(row, out);
+                self.state.once(result)
+            }
         }
     }
 
@@ -295,13 +305,13 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
     }
 
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
-        self.state.snapshot(&self.progress, snapshot)?;
-        Ok(())
+        self.state.snapshot(&self.progress, None, snapshot)
     }
 
     fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
         let WindowJoin { due, windows, lateness, progress, .. } = self;
-        self.state.restore(state, progress, |slot, key, (lefts, rights)| {
+        let found = self.state.restore(state, progress, |slot, key, (lefts, rights)| {
+            lefts.sort_by_key(|row| row.0);
             let times = lefts.iter().map(|row| row.0).chain(rights.iter().map(|row| row.0));
             let mut set = BTreeSet::new();
             for time in times {
@@ -314,7 +324,15 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
             for (at, start) in set {
                 due.push(at, slot, (start, key.clone()));
             }
-        })
+        })?;
+        // Which windows are over differs from row to row.
+        if !found.same_moment {
+            return Err(JobError::new(
+                "the checkpoint holds windows of a broadcast join whose tasks had come to different moments, so its rows can only go \
+                 back to as many tasks\n  go on with the parallelism of before, stop the job with a checkpoint, and make the change then",
+            ));
+        }
+        Ok(())
     }
 
     fn late(&self) -> Option<&dyn Stage<Either<J::Left, J::Right>>> {

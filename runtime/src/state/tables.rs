@@ -217,6 +217,18 @@ impl<K: State, V: State> SharedTable<K, V> {
     }
 }
 
+impl<K, V> SharedTable<K, V> {
+    /// The entries of a table that never goes to disk.
+    pub fn in_memory(&self) -> impl Iterator<Item = (&K, &V)> {
+        let entries = match &self.0 {
+            Shared::Table(entries) => Some(entries),
+            #[cfg(feature = "disk")]
+            Shared::Spilled(_) => None,
+        };
+        entries.into_iter().flat_map(Snapshot::iter).map(|entry| (&entry.key, &entry.value))
+    }
+}
+
 /// Reads what [`SharedTable::encode`] wrote.
 pub fn decode_entries<K: State, V: State>(
     input: &mut StateReader<'_>,

@@ -109,3 +109,20 @@ fn the_earliest_comes_out_when_the_watermark_reaches_it() {
     job.feed(&[Event::Row(row(1, 3, 3)), Event::Row(row(1, 2, 4))]);
     assert_eq!(job.take(), [row(1, 3, 3)]);
 }
+
+/// A row behind the watermark may repeat one that is forgotten: it goes aside, unless its key is still known.
+#[test]
+fn what_may_repeat_the_forgotten_goes_aside() {
+    let aside = Seen::<Row>::default();
+    let mut job = Job::new(1, || KeepFirst::new(key, time).within(10).with_late(aside.clone()));
+    job.feed(&[Event::Row(row(1, 5, 100)), Event::Watermark(14), Event::Row(row(1, 6, 101))]);
+    assert_eq!((job.take(), aside.take()), (vec![row(1, 5, 100)], vec![]), "a repetition");
+    job.feed(&[Event::Watermark(15), Event::Row(row(1, 6, 102)), Event::Row(row(1, 15, 103)), Event::Row(row(2, 15, 104))]);
+    assert_eq!((job.take(), aside.take()), (vec![row(1, 15, 103), row(2, 15, 104)], vec![row(1, 6, 102)]));
+    // The moment goes through a checkpoint.
+    let snapshot = encode(job.snapshot());
+    let mut next = Job::new(2, || KeepFirst::new(key, time).within(10).with_late(aside.clone()));
+    next.restore(&snapshot);
+    next.feed(&[Event::Row(row(2, 14, 105)), Event::Row(row(3, 14, 106)), Event::Row(row(4, 15, 107))]);
+    assert_eq!((next.take(), aside.take()), (vec![row(4, 15, 107)], vec![row(3, 14, 106)]));
+}

@@ -13,10 +13,10 @@ use crate::law::{changes, check, events};
 use crate::tables::play;
 
 /// Ids of both rows, and the start of the window.
-type Pair = (Option<i64>, Option<i64>, i64);
+pub type Pair = (Option<i64>, Option<i64>, i64);
 
 /// By key, but rows of key 0 have none; ids whose sum is divisible by 5 do not go together.
-struct Ids(JoinKind);
+pub struct Ids(pub JoinKind);
 
 fn goes(left: &Row, right: &Row) -> bool {
     left.key == right.key && left.key != 0 && (left.id + right.id) % 5 != 0

@@ -4,6 +4,7 @@
 extern crate millstream_runtime as millstream;
 
 mod bench;
+mod broadcast_joins;
 mod call_async;
 mod chains;
 mod dedup;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use millstream_runtime::graph::Frame;
 use millstream_runtime::operators::*;
 use millstream_runtime::record::{Change, ChangeKind};
 use millstream_runtime::value::EvalError;
@@ -117,4 +118,39 @@ fn idle_state_goes() {
     job.feed(&[Event::Clock(5 + TTL)]);
     assert_eq!(job.next_processing_time(), None);
     assert!(encode(job.snapshot()).is_empty());
+}
+
+proptest! {
+    #![proptest_config(cases(6))]
+
+    #[test]
+    fn the_law_of_frames(events in events(18)) {
+        for frame in [Frame::Running, Frame::All, Frame::Rows(3), Frame::Ahead(2)] {
+            check(|| Over::new(frame, crate::over::Ids).ttl(TTL), &events);
+        }
+    }
+}
+
+/// What is counted goes with the key; rows that wait for the watermark do not.
+#[test]
+fn frames_begin_anew_and_lose_no_row() {
+    let mut job = Job::new(1, || Over::new(Frame::Running, crate::over::Ids).ttl(TTL));
+    job.feed(&[Event::Clock(0), Event::Row(row(1, 5, 100)), Event::Watermark(5)]);
+    assert_eq!(job.take(), [(100, vec![100])]);
+    job.feed(&[Event::Row(row(1, 7, 101)), Event::Clock(TTL), Event::Clock(3 * TTL), Event::Watermark(7)]);
+    assert_eq!(job.take(), [(101, vec![100, 101])], "a row that waits keeps its key");
+    job.feed(&[Event::Clock(5 * TTL), Event::Row(row(1, 9, 102)), Event::Watermark(9)]);
+    assert_eq!(job.take(), [(102, vec![102])], "it has been forgotten");
+}
+
+/// A row that waits for the one behind it waits no longer than that.
+#[test]
+fn a_row_looks_ahead_for_so_long() {
+    let mut job = Job::new(1, || Over::new(Frame::Ahead(1), crate::over::Ids).ttl(TTL));
+    job.feed(&[Event::Clock(0), Event::Row(row(1, 5, 100)), Event::Watermark(5), Event::Clock(TTL - 1)]);
+    assert_eq!(job.take(), []);
+    job.feed(&[Event::Clock(TTL)]);
+    assert_eq!(job.take(), [(100, vec![])]);
+    job.feed(&[Event::Row(row(1, 6, 101)), Event::Row(row(1, 7, 102)), Event::Watermark(7)]);
+    assert_eq!(job.take(), [(101, vec![102])], "the next one begins anew");
 }

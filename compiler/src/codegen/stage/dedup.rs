@@ -34,7 +34,8 @@ impl<'a> Stage<'a> {
             quote!(.within(#micros))
         });
         let ttl = self.ttl().filter(|_| dedup.emit.is_table() || (dedup.emit == Emit::Append && dedup.time.is_none()));
-        quote!(#operator(#key, #time)#within #ttl)
+        let late = self.late.as_ref().map(|stage| quote!(.with_late(#stage)));
+        quote!(#operator(#key, #time)#within #ttl #late)
     }
 
     /// The event time of a row, by the stream's time column.

@@ -215,15 +215,16 @@ impl<'a> Stage<'a> {
         let kind = ident(&format!("{:?}", join.kind));
         let kind = quote!(JoinKind::#kind);
         let late = self.late.as_ref().map(|stage| quote!(.with_late(#stage)));
+        let broadcast = join.broadcast.then(|| quote!(.broadcast()));
         match &join.how {
             JoinHow::Unbounded => {
                 let [left, right, out] = [self.input.table, right.table, self.output.table].map(carried);
                 let ttl = self.ttl();
-                quote!(UnboundedJoin::<_, #left, #right, #out>::new(#kind, #value)#ttl)
+                quote!(UnboundedJoin::<_, #left, #right, #out>::new(#kind, #value) #broadcast #ttl)
             }
             JoinHow::Within { from, to, .. } => {
                 let (from, to) = (micros(*from), micros(*to));
-                quote!(IntervalJoin::new(#kind, #from, #to, #value) #late)
+                quote!(IntervalJoin::new(#kind, #from, #to, #value) #broadcast #late)
             }
             JoinHow::Over { window, allowed_lateness, .. } => {
                 let window = assigner(window);
@@ -231,12 +232,12 @@ impl<'a> Stage<'a> {
                     let lateness = micros(*allowed_lateness);
                     quote!(.allow_late(#lateness))
                 });
-                quote!(WindowJoin::new(#kind, #window, #value) #lateness #late)
+                quote!(WindowJoin::new(#kind, #window, #value) #broadcast #lateness #late)
             }
             JoinHow::Lookup(lookup) => self.looked_up(lookup, &kind, &value),
             JoinHow::AsOf { .. } => {
                 let right = carried(right.table);
-                quote!(TemporalJoin::<_, #right>::new(#kind, #value) #late)
+                quote!(TemporalJoin::<_, #right>::new(#kind, #value) #broadcast #late)
             }
         }
     }

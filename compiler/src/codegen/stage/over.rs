@@ -55,7 +55,8 @@ impl<'a> Stage<'a> {
                 quote!(Ahead(#count))
             }
         };
-        Template { operator: quote!(Over::new(Frame::#frame, #value)), items }
+        let ttl = self.ttl();
+        Template { operator: quote!(Over::new(Frame::#frame, #value) #ttl), items }
     }
 
     /// The functions of the trait, and whether one of them needs params.

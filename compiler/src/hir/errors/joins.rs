@@ -1,5 +1,7 @@
 //! E052x: joins.
 
+use millstream_runtime::graph::JoinKind;
+
 use crate::diagnostics::Diagnostic;
 use crate::hir::flow::Hidden;
 use crate::source::Span;
@@ -58,6 +60,31 @@ pub fn one_bound(span: Span, what: &str, first: Span, first_what: &str) -> Diagn
 /// A kind of join that a bound does not have.
 pub fn kind_does_not_fit(span: Span, words: &str, what: &str, kinds: &str, why: &str) -> Diagnostic {
     Diagnostic::error("E0524", format!("`{words}` has no `{what}`"), span, why.to_owned()).with_help(format!("use {kinds}"))
+}
+
+/// `broadcast` where no task would know which rows of the joined side have no partner.
+pub fn broadcast_keeps_right(span: Span, kind: JoinKind, right: &str) -> Diagnostic {
+    let words = kind.words();
+    let label =
+        format!("each task sees some of the rows before `{words}`, so none knows which rows of `{right}` have no partner");
+    let instead = match kind {
+        JoinKind::Right => "start with the other side and write `left join`, or take `broadcast` away",
+        _ => "take `broadcast` away: both sides then come by key",
+    };
+    Diagnostic::error("E0536", format!("`{words}` has no `broadcast`"), span, label).with_help(instead)
+}
+
+/// `broadcast` to rows that are taken back.
+pub fn broadcast_to_a_table(span: Span, left: &str) -> Diagnostic {
+    let label = format!("rows of `{left}` are taken back, and must meet themselves again, which they do only by key");
+    Diagnostic::error("E0536", "`broadcast` needs a stream before `join`", span, label)
+        .with_help("take `broadcast` away, or join before the operator that makes the table")
+}
+
+/// `broadcast` of what every task has.
+pub fn broadcast_of_a_lookup(span: Span, lookup: &str) -> Diagnostic {
+    Diagnostic::error("E0536", "a lookup has no `broadcast`", span, format!("every task looks rows up in `{lookup}` by itself"))
+        .with_help("take `broadcast` away")
 }
 
 /// A joined side that has no event time.

@@ -103,20 +103,24 @@ pub fn no_columns(span: Span, what: &str) -> Diagnostic {
         .with_help("name at least one column")
 }
 
+/// How analytic functions are called in messages.
+pub const OVER: &str = "over (..)";
+
 /// An operator whose state grows for as long as the job runs.
 pub fn grows_for_ever(word: &str, span: Span, what: &str, source: &str) -> Diagnostic {
     let title = format!("the state of `{word}` grows for ever");
-    Diagnostic::warning("W0501", title, span, format!("it keeps {what}, and `{source}` has no end")).with_help(
-        "bound it with a window, with `within`, or with a time after which state is forgotten: `@ttl(1d)` before the operator, \
-         `ttl: 1d` in the job; if there are only so many keys, say so with `@ttl(never)`",
-    )
+    let bound = if word == OVER { "a frame of time (`last 1h`)" } else { "a window, with `within`" };
+    Diagnostic::warning("W0501", title, span, format!("it keeps {what}, and `{source}` has no end")).with_help(format!(
+        "bound it with {bound}, or with a time after which state is forgotten: `@ttl(1d)` before the operator, `ttl: 1d` in the \
+         job; if there are only so many keys, say so with `@ttl(never)`",
+    ))
 }
 
 /// `@ttl` before something that does not forget by it.
 pub fn nothing_to_forget(span: Span) -> Diagnostic {
     Diagnostic::error("E0515", "`@ttl` has no meaning here", span, "nothing behind it is forgotten by this time").with_help(
         "it is for `aggregate` and `top` without a window, `dedup`, `distinct`, `intersect`, `except`, joins without a bound in \
-         time, and `process`; take it away",
+         time, `over (..)` without a frame of time, and `process`; take it away",
     )
 }
 
@@ -125,6 +129,16 @@ pub fn multiplies(span: Span, operator: &str) -> Diagnostic {
     let label = format!("every task of `{operator}` would get every row, and do the same with it");
     Diagnostic::error("E0514", "`broadcast` multiplies the rows", span, label)
         .with_help("take `broadcast` away; `rebalance` deals the rows out to the tasks, each to one of them")
+}
+
+/// `broadcast` in the pipeline of the joined side: it is said at the join.
+pub fn broadcast_before_join(span: Span, join: &str, said: bool) -> Diagnostic {
+    let label = format!("`{join}` behind it decides how its rows travel");
+    let help = match said {
+        true => "take it away: the join says `broadcast` already".to_owned(),
+        false => format!("say it at the join: `| {join} .. on .. broadcast`"),
+    };
+    Diagnostic::warning("W0502", "`broadcast` has no effect here", span, label).with_help(help)
 }
 
 /// How rows should travel to an operator that takes them by key.

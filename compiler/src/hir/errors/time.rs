@@ -86,7 +86,8 @@ pub fn unknown_window_bound(field: &Name) -> Diagnostic {
 /// `allow .. late` or `late into` where no row can be late.
 pub fn nothing_is_late(what: &str, span: Span, reason: &str) -> Diagnostic {
     Diagnostic::error("E0409", format!("`{what}` has no meaning here"), span, reason.to_owned())
-        .with_help("rows are late for windows over event time (tumbling, sliding, session, cumulative, calendar), for `sort`, and for joins in time")
+        .with_help("rows are late for windows over event time (tumbling, sliding, session, cumulative, calendar), for `sort`, for joins in time, and \
+             for `dedup .. keep first within`")
 }
 
 /// `every 10s` where there is nothing early.

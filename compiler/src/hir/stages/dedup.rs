@@ -20,7 +20,7 @@ pub fn lower<'a>(
     at: &mut At<'_, '_, 'a>,
     by: &'a [ast::Expr],
     keep: Option<(ast::Keep, Span)>,
-    within: Option<&'a ast::Expr>,
+    (within, late_into): (Option<&'a ast::Expr>, Option<&'a ast::Name>),
     input: Flow,
 ) -> Flow {
     let keys: Vec<Expr> = by.iter().map(|key| group_key(at, key, &input)).collect();
@@ -28,11 +28,22 @@ pub fn lower<'a>(
         Some((ast::Keep::Last, _)) => Keep::Last,
         _ => Keep::First,
     };
+    if let Some(name) = late_into
+        && (within.is_none() || keep == Keep::Last || input.is_table())
+    {
+        let why = match within {
+            None => "`dedup` without `within` forgets nothing, so a late row is compared as all others",
+            Some(_) => "only what `keep first within` has forgotten can be repeated by a late row",
+        };
+        at.report(time::nothing_is_late("late into", name.span, why));
+    }
     if input.is_table() {
         if let Some(within) = within {
             at.report(tables::not_over_table("`within`", within.span, "rows that are taken back have no time of their own"));
         }
-        return over_table(at, keys, keep, input);
+        let flow = over_table(at, keys, keep, input.clone());
+        at.late_rows(late_into, input, &flow);
+        return flow;
     }
     let within = within.and_then(|within| forget_after(at, within, &input));
     let (emit, time, changelog) = match keep {
@@ -45,8 +56,10 @@ pub fn lower<'a>(
         }
     };
     let output = StreamType { changelog, ..input.ty.clone() };
-    let operation = DedupOperation { keys, keep, time, within, emit };
-    let mut flow = at.add("dedup", Operation::Dedup(operation), input, output);
+    let late_output = late_into.is_some() && keep == Keep::First && within.is_some();
+    let operation = DedupOperation { keys, keep, time, within, late_output, emit };
+    let mut flow = at.add("dedup", Operation::Dedup(operation), input.clone(), output);
+    at.late_rows(late_into, input, &flow);
     if keep == Keep::Last {
         flow.table_cause = Some((at.stage.span, "`keep last` replaces rows, which makes a table".to_owned()));
     }

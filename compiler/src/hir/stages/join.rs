@@ -282,13 +282,27 @@ fn finish<'a>(
         }
     };
     let emit = if table { Emit::Changes } else { Emit::Append };
-    let operation = JoinOperation { kind, how, keys, condition, columns, emit };
+    let broadcast = broadcast(at, join, &left, &how);
+    let operation = JoinOperation { kind, how, keys, condition, columns, emit, broadcast };
     let mut inputs = vec![(left.node, left.port), (right.node, right.port)];
     inputs.truncate(if operation.lookup().is_some() { 1 } else { 2 });
     let output = StreamType { schema, changelog, time };
     let flow = at.add_over("join", Operation::Join(operation), inputs, known, output);
     at.late_rows(join.late_into.as_ref(), left, &flow);
     flow
+}
+
+/// Whether the joined side goes to every task. Then a task sees only some of the left rows, each once.
+fn broadcast(at: &mut At<'_, '_, '_>, join: &ast::Join, left: &Flow, how: &JoinHow) -> bool {
+    let Some(span) = join.broadcast else { return false };
+    if let JoinHow::Lookup(lookup) = how {
+        at.report(joins::broadcast_of_a_lookup(span, &lookup.name));
+    } else if join.kind.keeps(Side::Right) {
+        at.report(joins::broadcast_keeps_right(span, join.kind, &join.right.text));
+    } else if left.is_table() {
+        at.report(joins::broadcast_to_a_table(span, &left.name));
+    }
+    true
 }
 
 /// What tells rows of the result apart: one side's key where each of its rows has at most one partner, else both.

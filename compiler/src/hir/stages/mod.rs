@@ -39,7 +39,9 @@ pub fn lower<'a>(lowering: &mut Lowering<'a>, place: &Place, stage: &'a Stage, i
         StageKind::Explode { list, name } => explode::lower(&mut at, list, name, input),
         StageKind::Union(others) => union::lower(&mut at, others, input),
         StageKind::Watermark(expr) => watermark::lower(&mut at, expr, input),
-        StageKind::Dedup { by, keep, within } => dedup::lower(&mut at, by, *keep, within.as_ref(), input),
+        StageKind::Dedup { by, keep, within, late_into } => {
+            dedup::lower(&mut at, by, *keep, (within.as_ref(), late_into.as_ref()), input)
+        }
         StageKind::Aggregate(aggregate) => aggregate::lower(&mut at, aggregate, input),
         StageKind::Top(top) => top::lower(&mut at, top, input),
         StageKind::Sort(sort) => sort::lower(&mut at, sort, input),

@@ -3,12 +3,14 @@
 //! Calls over the same rows (equal `by` and frame) share one operator, equal calls one column. The new columns have no names
 //! in the language: the select finds them by the places where the calls stand.
 
-use millstream_runtime::graph::{AnalyticCall, Changelog, Expr, Field, Frame, Literal, Operation, OverOperation, StreamType, Ty};
+use millstream_runtime::graph::{
+    AnalyticCall, Changelog, Expr, Field, Frame, Hints, Literal, Operation, OverOperation, StreamType, Ty,
+};
 
 use super::At;
 use super::dedup::group_key;
 use super::window::{event_time, length, rows};
-use crate::hir::attributes::Attributes;
+use crate::hir::attributes::{self, Attributes};
 use crate::hir::errors::{over as errors, tables};
 use crate::hir::flow::Flow;
 use crate::hir::lower::NewNode;
@@ -200,7 +202,9 @@ fn add<'a>(at: &mut At<'_, '_, 'a>, group: Group<'a>, input: Flow, visible: &Flo
     }
     let output = StreamType { schema, changelog: Changelog::Append, time: input.ty.time.clone() };
     let operation = Operation::Over(OverOperation { keys, time, frame: group.frame, calls });
-    let attributes = Attributes::default();
+    // What else stands before `select` is for the rows that it makes.
+    let hints = Hints { ttl: attributes::ttl_of(&at.stage.attributes), ..Hints::default() };
+    let attributes = Attributes { hints, id: None };
     let (place, span, inputs) = (at.place, at.stage.span, vec![(input.node, input.port)]);
     let new = NewNode { place, word: "over", attributes, operation, inputs, output: output.clone(), span };
     let node = at.lowering.add(new);

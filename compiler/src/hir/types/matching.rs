@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use millstream_runtime::graph::{BinaryOp, Expr, ExprKind, Literal, Ty};
 
 use super::casts;
+use super::gaps::Covered;
 use super::typer::Typer;
 use crate::hir::errors::types;
 use crate::source::Span;
@@ -46,8 +47,8 @@ impl<'a> Typer<'_, 'a> {
         let Some((mut results, result)) = self.unified(results, &spans, "the results of `match`") else {
             return self.error(span);
         };
-        // Where the values are all there, the last arm of values takes what the others leave.
-        let rest = arms.iter().position(is_rest).or_else(|| arms.iter().rposition(|arm| !arm.has_conditions()));
+        // Where the values are all there, the last arm without a condition takes what the others leave.
+        let rest = arms.iter().position(is_rest).or_else(|| arms.iter().rposition(|arm| arm.guard.is_none()));
         let Some(rest) = rest.filter(|rest| covered && *rest < results.len()) else { return self.error(span) };
         results.truncate(rest + 1);
         let otherwise = results.remove(rest);
@@ -124,14 +125,7 @@ impl<'a> Typer<'_, 'a> {
 
     /// Whether the arms take every value. Reports values that none takes, and arms and patterns that take none.
     fn coverage(&mut self, subject: &Ty, at: Span, arms: &'a [MatchArm], typed: &[Arm]) -> bool {
-        let mut open: Option<Vec<Literal>> = match subject.required() {
-            Ty::Bool => Some(vec![Literal::Bool(true), Literal::Bool(false)]),
-            Ty::Enum(of) => Some(of.values.iter().cloned().map(Literal::String).collect()),
-            _ => None,
-        };
-        if let (Some(open), true) = (&mut open, subject.is_optional()) {
-            open.push(Literal::Null);
-        }
+        let mut values = Covered::new(subject);
         let mut seen: Vec<(&Pattern, Span)> = Vec::new();
         let mut rest: Option<Span> = None;
         for (arm, typed) in arms.iter().zip(typed) {
@@ -141,7 +135,7 @@ impl<'a> Typer<'_, 'a> {
             }
             if is_rest(arm) {
                 rest = Some(arm.span);
-                if open.as_ref().is_some_and(Vec::is_empty) {
+                if values.is_all() {
                     self.cx.report(types::arm_takes_nothing(arm.span, None));
                 }
             }
@@ -156,16 +150,18 @@ impl<'a> Typer<'_, 'a> {
                     None if typed.guard.is_none() => seen.push((pattern, span)),
                     None => {}
                 }
-                if let (Some(open), Pattern::Value(value), None) = (&mut open, pattern, &typed.guard) {
-                    open.retain(|open| value.kind != ExprKind::Literal(open.clone()));
+                if typed.guard.is_none() {
+                    match pattern {
+                        Pattern::Value(value) => values.take_value(value),
+                        Pattern::Range(range) => values.take_range(range.from.as_ref(), range.to.as_ref(), range.inclusive),
+                    }
                 }
             }
         }
         let broken = typed.iter().any(Arm::is_broken) || *subject == Ty::Error;
-        let covered = rest.is_some() || open.as_ref().is_some_and(Vec::is_empty);
+        let covered = rest.is_some() || values.is_all();
         if !covered && !broken {
-            let left = open.unwrap_or_default().iter().map(shown).collect::<Vec<_>>();
-            self.cx.report(types::match_without_rest(at, &left));
+            self.cx.report(types::match_without_rest(at, &values.left()));
         }
         covered
     }
@@ -303,18 +299,9 @@ impl Range {
 }
 
 /// The order of two literals of one type, where it is known here.
-fn order(a: &Expr, b: &Expr) -> Option<Ordering> {
+pub(super) fn order(a: &Expr, b: &Expr) -> Option<Ordering> {
     let (ExprKind::Literal(literal), ExprKind::Literal(other)) = (&a.kind, &b.kind) else { return None };
     let Ty::Enum(of) = a.ty.required() else { return literal.order(other) };
     let place = |literal: &Literal| of.values.iter().position(|value| *literal == Literal::String(value.clone()));
     Some(place(literal)?.cmp(&place(other)?))
-}
-
-/// A value of an enum or bool as a pattern.
-fn shown(literal: &Literal) -> String {
-    match literal {
-        Literal::String(text) => format!("\"{text}\""),
-        Literal::Bool(value) => value.to_string(),
-        _ => "null".to_owned(),
-    }
 }

@@ -8,6 +8,7 @@ pub mod choices;
 pub mod common;
 pub mod constant;
 pub mod decimals;
+mod gaps;
 pub mod literals;
 mod matching;
 pub mod paths;

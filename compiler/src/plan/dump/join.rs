@@ -36,6 +36,9 @@ pub fn head(join: &JoinOperation) -> String {
             out.push_str(", late rows to a stream of their own");
         }
     }
+    if join.broadcast {
+        out.push_str(", the right side to every task");
+    }
     out.push_str(emit(join.emit));
     out
 }

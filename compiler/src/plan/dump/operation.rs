@@ -116,6 +116,9 @@ fn dedup(dedup: &DedupOperation) -> String {
     if let Some(within) = dedup.within {
         out.push_str(&format!(" within {}", duration_text(within)));
     }
+    if dedup.late_output {
+        out.push_str(", late rows to a stream of their own");
+    }
     out.push_str(emit(dedup.emit));
     out
 }

@@ -72,6 +72,7 @@ pub fn state(graph: &JobGraph, id: VertexId) -> Option<String> {
                 JoinHow::AsOf { .. } => format!("about {left} bytes per row that waits, {right} per version of the other side"),
                 _ => format!("about {left} bytes per left row, {right} per right row"),
             };
+            let what = if join.broadcast { format!("{what}, those of the right side in every task") } else { what };
             (what, join.how != JoinHow::Unbounded)
         }
         Operation::Combine(_) => (format!("about {} bytes per row that differs", ENTRY + 2 * row + 16), false),

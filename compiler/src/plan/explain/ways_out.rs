@@ -67,7 +67,12 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
                 Combine::Intersect => format!("{name}: a row that the other side has not is left out"),
                 Combine::Except => format!("{name}: a row that the other side has is left out"),
             }),
-            Operation::Dedup(_) => lines.push(format!("{name}: all but one row per key are left out")),
+            Operation::Dedup(dedup) => {
+                lines.push(format!("{name}: all but one row per key are left out"));
+                if dedup.late_output {
+                    lines.push(format!("{name}: a late row that may repeat what is forgotten {}", late(job, id)));
+                }
+            }
             _ => {}
         }
         if takes_rows_back(job, id) {

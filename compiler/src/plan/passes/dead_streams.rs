@@ -35,6 +35,7 @@ fn visit(graph: &mut JobGraph, vertex: VertexId) -> bool {
             aggregate.late_output = false;
             true
         }
+        Operation::Dedup(dedup) if !late => std::mem::take(&mut dedup.late_output),
         Operation::Top(top) if !late => std::mem::take(&mut top.late_output),
         Operation::Sort(sort) if !late => std::mem::take(&mut sort.late_output),
         Operation::Source(source) if source.on_error == ErrorPolicy::Into && !errors => {

@@ -23,6 +23,8 @@ pub struct Join {
     pub allow_late: Option<Expr>,
     /// `late into late_orders`
     pub late_into: Option<Name>,
+    /// `broadcast`: every task gets all rows of the joined side.
+    pub broadcast: Option<Span>,
 }
 
 /// How far the times of two rows may lie apart.

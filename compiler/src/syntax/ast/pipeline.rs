@@ -42,6 +42,7 @@ pub enum StageKind {
         by: Vec<Expr>,
         keep: Option<(Keep, Span)>,
         within: Option<Expr>,
+        late_into: Option<Name>,
     },
     /// `aggregate by a over tumbling(1h) allow 30s late late into x { .. }`
     Aggregate(Aggregate),

@@ -21,6 +21,7 @@ impl Builder<'_> {
             as_of: None,
             allow_late: None,
             late_into: None,
+            broadcast: None,
         };
         for inner in pair.into_inner() {
             let span = self.span(&inner);
@@ -63,6 +64,10 @@ impl Builder<'_> {
                         let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name);
                         join.late_into = name.map(|name| self.name(&name));
                     }
+                },
+                Rule::broadcast_clause => match join.broadcast {
+                    Some(first) => self.report(errors::repeated(span, "broadcast", first)),
+                    None => join.broadcast = Some(span),
                 },
                 _ => {}
             }

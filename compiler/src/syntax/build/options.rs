@@ -3,6 +3,7 @@
 use millstream_grammar::{Pair, Rule};
 
 use super::{Builder, no_name};
+use crate::diagnostics::did_you_mean;
 use crate::source::Span;
 use crate::syntax::ast::*;
 use crate::syntax::{errors, recover};
@@ -64,7 +65,8 @@ impl Builder<'_> {
                     let (name, options) = self.nested_options(inner);
                     return SettingValue::Block(name, options);
                 }
-                Rule::checkpoint_value => {
+                Rule::checkpoint_value | Rule::wrong_every => {
+                    self.misspelled_every(&inner, &["every"]);
                     let (mut exprs, mut options) = (Vec::new(), Vec::new());
                     for part in inner.into_inner() {
                         match part.as_rule() {
@@ -185,6 +187,11 @@ impl Builder<'_> {
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::expr => return OptionValue::Expr(self.expr(inner)),
+                Rule::wrong_every => {
+                    let after = self.misspelled_every(&inner, &["every", "after"]) == Some("after");
+                    let value = if after { OptionValue::After } else { OptionValue::Every };
+                    return self.only_expr(inner).map_or(OptionValue::Error, value);
+                }
                 Rule::every_value => return self.only_expr(inner).map_or(OptionValue::Error, OptionValue::Every),
                 Rule::after_value => return self.only_expr(inner).map_or(OptionValue::Error, OptionValue::After),
                 Rule::nested_options => {
@@ -195,6 +202,15 @@ impl Builder<'_> {
             }
         }
         OptionValue::Error
+    }
+
+    /// `evry 10s`: reported; the word that was meant.
+    fn misspelled_every(&mut self, pair: &Pair<'_, Rule>, words: &[&'static str]) -> Option<&'static str> {
+        let wrong = pair.clone().into_inner().find(|part| part.as_rule() == Rule::name)?;
+        let meant = did_you_mean(wrong.as_str(), words.iter().copied()).unwrap_or(words[0]);
+        let span = self.span(&wrong);
+        self.report(errors::misspelled_word(span, wrong.as_str(), meant));
+        Some(meant)
     }
 
     /// A comma, or a semicolon where a comma is meant.

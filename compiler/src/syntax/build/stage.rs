@@ -89,10 +89,18 @@ impl Builder<'_> {
 
     fn dedup(&mut self, pair: Pair<'_, Rule>) -> StageKind {
         let (mut by, mut keep, mut within): (Vec<Expr>, Option<(Keep, Span)>, Option<Expr>) = (Vec::new(), None, None);
+        let mut late_into: Option<Name> = None;
         for inner in pair.into_inner() {
             let span = self.span(&inner);
             match inner.as_rule() {
                 Rule::by_keys => by = self.plain_keys(inner),
+                Rule::late_clause => match &late_into {
+                    Some(first) => self.report(errors::repeated(span, "late into", first.span)),
+                    None => {
+                        let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name);
+                        late_into = name.map(|name| self.name(&name));
+                    }
+                },
                 Rule::keep_clause => {
                     let last = inner.into_inner().any(|part| part.as_rule() == Rule::keep_last);
                     match keep {
@@ -107,7 +115,7 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        StageKind::Dedup { by, keep, within }
+        StageKind::Dedup { by, keep, within, late_into }
     }
 
     fn aggregate(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {

@@ -29,5 +29,8 @@ pub(super) fn join(join: &Join) -> String {
     if let Some(late) = &join.late_into {
         add("late into", name(late));
     }
+    if join.broadcast.is_some() {
+        line.push_str(" broadcast");
+    }
     line
 }

@@ -216,7 +216,7 @@ impl Out {
                 let side = process.side_into.as_ref().map(|side| format!(" side into {}", name(side))).unwrap_or_default();
                 self.line(format!("| process{by} {}{options}{side}", name(&process.name)));
             }
-            StageKind::Dedup { by, keep, within } => {
+            StageKind::Dedup { by, keep, within, late_into } => {
                 let by: Vec<String> = by.iter().map(expr).collect();
                 let keep = match keep {
                     Some((Keep::First, _)) => " keep first",
@@ -224,7 +224,7 @@ impl Out {
                     None => "",
                 };
                 let within = within.as_ref().map_or(String::new(), |within| format!(" within {}", expr(within)));
-                self.line(format!("| dedup by ({}){keep}{within}", by.join(", ")));
+                self.line(format!("| dedup by ({}){keep}{within}{}", by.join(", "), ranking::late(late_into)));
             }
             StageKind::Aggregate(aggregate) => self.aggregate(aggregate),
             StageKind::Top(top) => self.line(ranking::top(top)),

@@ -98,9 +98,9 @@ impl<T: Record, F: Format> HttpLookup<T, F> {
     fn of_key(&self, asked: &[Str], rows: Vec<T>) -> Result<Vec<T>, String> {
         for row in &rows {
             for (index, asked) in self.key.iter().zip(asked).filter_map(|(index, asked)| Some(((*index)?, asked))) {
-                let name = T::COLUMNS[index].name;
+                let (name, ty) = (T::COLUMNS[index].name, (T::COLUMNS[index].ty)());
                 let text = row.column_text(index);
-                if text.as_deref().is_some_and(|text| same(text, asked)) {
+                if text.as_deref().is_some_and(|text| same(&ty, text, asked)) {
                     continue;
                 }
                 return Err(match text {
@@ -113,11 +113,23 @@ impl<T: Record, F: Format> HttpLookup<T, F> {
     }
 }
 
-/// Whether two texts are one value: `1.5` is `1.50`.
-pub(crate) fn same(a: &str, b: &str) -> bool {
-    // Long integers differ where floats do not.
-    let fraction = a.contains('.') || b.contains('.');
-    a == b || fraction && matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+/// Whether two texts are one value of this type: of decimals `1.5` is `1.50`, whatever their length.
+pub(crate) fn same(ty: &str, a: &str, b: &str) -> bool {
+    a == b
+        || ty.starts_with("float") && matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+        || ty.starts_with("decimal") && matches!((digits(a), digits(b)), (Some(a), Some(b)) if a == b)
+}
+
+/// The sign and the digits before and behind the point, without zeros that say nothing. None: that is no plain number.
+fn digits(text: &str) -> Option<(bool, &str, &str)> {
+    let (negative, unsigned) = text.strip_prefix('-').map_or((false, text), |unsigned| (true, unsigned));
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let plain = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
+    if !plain(whole) || !plain(fraction) || whole.len() + fraction.len() == 0 {
+        return None;
+    }
+    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
+    Some((negative && !(whole.is_empty() && fraction.is_empty()), whole, fraction))
 }
 
 impl<T: Record + Send + Sync + 'static, F: Format> KeyedTable for HttpLookup<T, F> {

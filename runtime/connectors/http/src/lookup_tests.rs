@@ -56,10 +56,16 @@ fn rows(answer: Answer<Rate>) -> Vec<(String, f64)> {
 
 #[test]
 fn keys_are_the_same_as_values() {
-    assert!(same("EUR", "EUR") && same("1.5", "1.50") && same("-0.50", "-.5"));
-    assert!(!same("EUR", "eur") && !same("1.5", "1.51"));
-    // As floats they would be one.
-    assert!(!same("9007199254740993", "9007199254740992"));
+    assert!(same("string", "EUR", "EUR") && !same("string", "EUR", "eur") && !same("string", "1.5", "1.50"));
+    let decimal = |a: &str, b: &str| same("decimal(38, 20)", a, b);
+    assert!(decimal("1.5", "1.50") && decimal("-0.50", "-.5") && decimal("007", "7.0") && decimal("-0.0", "0"));
+    assert!(
+        !decimal("1.5", "-1.5") && !decimal("1.5", "1.51") && !decimal("15", "1.5") && !decimal("1", "one") && !decimal(".", "")
+    );
+    // As floats these would be one.
+    assert!(!decimal("0.12345678901234567891", "0.12345678901234567892"));
+    assert!(!same("int64", "9007199254740993", "9007199254740992"));
+    assert!(same("float64?", "1.5", "1.50") && same("float64", "1e3", "1000.0") && !same("float64", "1.5", "1.6"));
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
                 Ok((row.order_id, Some(row.coupon.as_str()).map(Str::from)))
             },
         )?;
+    let to_known = cx.broadcast::<Change<types::Payment>>(10)?;
     let dedup_0 = cx
         .operator(
             "latest/dedup/0",
@@ -25,7 +26,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
                 |row: &types::Payment| Ok(row.order_id),
                 |row: &types::Payment| Ok(row.paid_at),
             ),
-            to_unpaid,
+            FanOut::new(to_unpaid, to_known),
         )?;
     cx.input::<types::Payment, _>(dedup_0)
 }

@@ -18,6 +18,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         .hash::<types::Order, i64, _>(5, |row: &types::Order| Ok(row.id))?;
     let to_rated = cx
         .hash::<types::Order, Str, _>(7, |row: &types::Order| Ok(row.customer.clone()))?;
+    let to_known = cx.forward::<types::Order>(9)?;
     let source = source(cx.params())?;
     let config = SourceConfig {
         watermark: Some(|row: &types::Order| Ok(
@@ -33,7 +34,13 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         "orders",
         source,
         config,
-        FanOut::new(to_unpaid, FanOut::new(to_soon, FanOut::new(to_same_hour, to_rated))),
+        FanOut::new(
+            to_unpaid,
+            FanOut::new(
+                to_soon,
+                FanOut::new(to_same_hour, FanOut::new(to_rated, to_known)),
+            ),
+        ),
     )
 }
 

@@ -11,7 +11,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             (i64, Str, Option<Decimal<10, 2>>),
             _,
         >(
-            9,
+            11,
             |change: &Change<types::Unpaid2>| {
                 let row = &change.row;
                 Ok((row.o, row.customer.clone(), row.paid))

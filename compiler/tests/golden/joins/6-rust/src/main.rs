@@ -8,7 +8,9 @@ mod chain_unpaid;
 mod chain_soon;
 mod chain_same_hour;
 mod chain_rated;
+mod chain_known;
 mod chain_unpaid_2;
+mod chain_known_2;
 mod types;
 
 fn main() -> std::process::ExitCode {
@@ -20,7 +22,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "joins",
         doc: "",
-        fingerprint: 0xbf6837193a16aeea,
+        fingerprint: 0x3eb5141e6c3ca664,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
@@ -158,6 +160,26 @@ fn job() -> millstream::Job {
                 source: None,
             },
             millstream::ChainSpec {
+                name: "known",
+                uids: &["known/join/0", "known/select/0"],
+                parallelism: None,
+                slot_group: "default",
+                inputs: Vec::from([
+                    millstream::InputSpec {
+                        from: 0,
+                        edge: 9,
+                        exchange: millstream::ExchangeKind::Forward,
+                    },
+                    millstream::InputSpec {
+                        from: 3,
+                        edge: 10,
+                        exchange: millstream::ExchangeKind::Broadcast,
+                    },
+                ]),
+                build: chain_known::build,
+                source: None,
+            },
+            millstream::ChainSpec {
                 name: "unpaid_2",
                 uids: &["sink/unpaid/final/0", "sink/unpaid/file"],
                 parallelism: None,
@@ -165,11 +187,26 @@ fn job() -> millstream::Job {
                 inputs: Vec::from([
                     millstream::InputSpec {
                         from: 4,
-                        edge: 9,
+                        edge: 11,
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
                 build: chain_unpaid_2::build,
+                source: None,
+            },
+            millstream::ChainSpec {
+                name: "known_2",
+                uids: &["sink/known/final/0", "sink/known/file"],
+                parallelism: None,
+                slot_group: "default",
+                inputs: Vec::from([
+                    millstream::InputSpec {
+                        from: 8,
+                        edge: 12,
+                        exchange: millstream::ExchangeKind::Hash,
+                    },
+                ]),
+                build: chain_known_2::build,
                 source: None,
             },
         ]),

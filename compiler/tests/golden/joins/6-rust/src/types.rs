@@ -92,3 +92,18 @@ pub struct Rated2 {
     pub id: i64,
     pub value: Option<f64>,
 }
+
+/// Rows of `known: join`: in.flow:32 join latest as p on id == p.order_id broadcast
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Known {
+    pub id: i64,
+    #[flow(name = "p.amount")]
+    pub p_amount: Decimal<10, 2>,
+}
+
+/// Rows of `known: select`: in.flow:32 select { o: orders.id, p.amount }
+#[derive(Clone, Debug, PartialEq, Record, State)]
+pub struct Known2 {
+    pub o: i64,
+    pub amount: Decimal<10, 2>,
+}
