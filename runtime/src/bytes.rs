@@ -23,6 +23,16 @@ pub fn put_str(out: &mut Vec<u8>, text: &str) {
     put_bytes(out, text.as_bytes());
 }
 
+/// Appends a variable-length number.
+#[inline]
+pub fn write_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
 /// Reads what the functions above wrote.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {

@@ -30,6 +30,8 @@ pub enum Kind {
 pub(crate) struct Setting {
     pub world: Arc<SimWorld>,
     pub size: Size,
+    /// For state on disk.
+    pub folder: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Record)]
@@ -40,7 +42,7 @@ struct Count {
 }
 
 impl Kind {
-    pub(crate) fn job(self, checkpoint: CheckpointConfig) -> Job {
+    pub(crate) fn job(self, checkpoint: CheckpointConfig, state: StateConfig) -> Job {
         let chain = |name, uids, inputs, build, source| ChainSpec {
             name,
             uids,
@@ -85,7 +87,7 @@ impl Kind {
             buffer_timeout_micros: 5000,
             checkpoint: Some(checkpoint),
             restart: Restart::Fixed { attempts: 1000, delay_micros: 1000 },
-            state: StateConfig::Memory,
+            state,
             on_error: ErrorPolicy::Fail,
             params: &[],
             chains,
@@ -117,6 +119,11 @@ impl Kind {
 }
 
 const KEYS: i64 = 7;
+
+/// State on disk, with so much memory: then checkpoints hold what has changed.
+pub(crate) fn on_disk(memory: u64) -> StateConfig {
+    StateConfig::Disk { path: |params| Ok(params.extension::<Setting>()?.folder.clone()), memory }
+}
 
 fn numbers(params: &ParamValues) -> JobResult<Numbers> {
     let setting = params.extension::<Setting>()?;

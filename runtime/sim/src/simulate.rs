@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use millstream::{CheckpointConfig, JobEnd, JobResult, RunOptions};
+use millstream::{CheckpointConfig, Job, JobEnd, JobResult, RunOptions, StateConfig};
 use millstream_runtime::sim::{enter, run_job};
 
-use crate::jobs::{Kind, Setting};
+use crate::jobs::{Kind, Setting, on_disk};
 use crate::operator::{DIRECTORY, Operator};
 use crate::source::Size;
 use crate::world::{Plan, SimWorld};
@@ -33,6 +33,8 @@ pub struct Report {
     pub processes: u32,
     /// Files of checkpoints that hold rows which barriers have overtaken.
     pub overtaken: u32,
+    /// Checkpoints that build upon others.
+    pub built_upon: u32,
 }
 
 /// How a process ended.
@@ -56,7 +58,9 @@ pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
     enter(None);
     let trace = world.trace();
     match result {
-        Ok(processes) => Ok(Report { hits: world.hits(), trace, processes, overtaken: world.overtaken() }),
+        Ok(processes) => {
+            Ok(Report { hits: world.hits(), trace, processes, overtaken: world.overtaken(), built_upon: world.built_upon() })
+        }
         Err(wrong) => {
             let lines: Vec<&str> = trace.lines().collect();
             let mut text = format!("seed {seed}, {kind:?}, {plan:?}: {wrong}");
@@ -77,17 +81,24 @@ fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
     checkpoint.keep = 1 + u32::try_from(number(3)).unwrap_or(0);
     checkpoint.pause_micros = number(50_000);
     checkpoint.unaligned_micros = (number(2) > 0).then(|| number(100_000));
+    // What does not fit goes to a store with threads of its own: that is slow, and seldom.
+    let state = match number(40) {
+        0 => on_disk(0),
+        1..=20 => on_disk(1 << 20),
+        _ => StateConfig::Memory,
+    };
+    let folder = std::env::temp_dir().join(format!("millstream-sim-{}", std::process::id())).display().to_string();
     let parallelism = || 1 + u32::try_from(number(4)).unwrap_or(0);
     let expected = kind.expected(size);
     world.table(|table| table.whole = expected.len()).map_err(|error| error.to_string())?;
     let mut operator = Operator::new(world.clone());
     for process in 1..=PROCESSES {
         let parallelism = parallelism();
-        let setting = Arc::new(Setting { world: world.clone(), size });
+        let setting = Arc::new(Setting { world: world.clone(), size, folder: folder.clone() });
         let options = RunOptions::new().parallelism(parallelism).extension(setting);
         let (options, told) = operator.starts(options);
         world.log(&format!("process {process}, parallelism {parallelism}, {size:?}, {told}"));
-        let end = run(world, kind, checkpoint, options, &mut operator)?;
+        let end = run(world, kind.job(checkpoint, state), options, &mut operator)?;
         match end {
             Process::Gone => {}
             Process::Hangs => return Err("it hangs".to_owned()),
@@ -113,13 +124,7 @@ fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
     Err(format!("it has not ended after {PROCESSES} processes"))
 }
 
-fn run(
-    world: &Arc<SimWorld>,
-    kind: Kind,
-    checkpoint: CheckpointConfig,
-    options: RunOptions,
-    operator: &mut Operator,
-) -> Result<Process, String> {
+fn run(world: &Arc<SimWorld>, job: Job, options: RunOptions, operator: &mut Operator) -> Result<Process, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
     let end = runtime.block_on(async {
@@ -127,7 +132,7 @@ fn run(
         let end = tokio::select! {
             biased;
             () = world.crash() => Process::Gone,
-            end = run_job(kind.job(checkpoint), options, |asks| operator.asks(asks)) => Process::Ended(end),
+            end = run_job(job, options, |asks| operator.asks(asks)) => Process::Ended(end),
             () = tokio::time::sleep(HANGS) => Process::Hangs,
         };
         world.end();

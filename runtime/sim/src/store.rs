@@ -20,6 +20,9 @@ const SLOW: u64 = 30_000;
 /// The name of the state that holds rows on their way.
 const IN_FLIGHT: &[u8] = b"#in_flight/";
 
+/// In a manifest: a file of another checkpoint.
+const BUILDS: &[u8] = b"\"of\":";
+
 #[derive(Clone)]
 pub(crate) struct SimStore(Arc<SimWorld>);
 
@@ -80,9 +83,10 @@ impl ObjectStore for SimStore {
         if payload.iter().any(|bytes| bytes.windows(IN_FLIGHT.len()).any(|part| part == IN_FLIGHT)) {
             self.0.overtake();
         }
+        let builds = payload.iter().any(|bytes| bytes.windows(BUILDS.len()).any(|part| part == BUILDS));
         let result = self.0.objects.put_opts(path, payload, options).await?;
         if let Some(checkpoint) = SimStore::manifest(path) {
-            self.0.complete(checkpoint);
+            self.0.complete(checkpoint, builds);
         }
         self.0.log(&format!("put {path}"));
         if self.0.unlucky(&format!("the answer to put {path} is lost"), 10) { Err(refused()) } else { Ok(result) }

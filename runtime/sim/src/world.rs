@@ -71,6 +71,8 @@ struct State {
     present: BTreeSet<u64>,
     /// Files of checkpoints with rows that were on their way.
     overtaken: u32,
+    /// Checkpoints that build upon others.
+    built_upon: u32,
 }
 
 impl SimWorld {
@@ -89,6 +91,7 @@ impl SimWorld {
             completed: BTreeSet::new(),
             present: BTreeSet::new(),
             overtaken: 0,
+            built_upon: 0,
         };
         Arc::new(SimWorld { state: Mutex::new(state), crashed: Notify::new(), objects: Arc::new(InMemory::new()) })
     }
@@ -195,8 +198,14 @@ impl SimWorld {
         self.state().overtaken
     }
 
-    pub(crate) fn complete(&self, checkpoint: u64) {
+    pub(crate) fn built_upon(&self) -> u32 {
+        self.state().built_upon
+    }
+
+    /// A checkpoint is complete. `builds`: upon others.
+    pub(crate) fn complete(&self, checkpoint: u64, builds: bool) {
         let mut state = self.state();
+        state.built_upon += u32::from(builds);
         state.present.insert(checkpoint);
         state.completed.insert(checkpoint);
     }

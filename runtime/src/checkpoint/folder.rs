@@ -1,9 +1,10 @@
 //! Reading checkpoints from a local folder, without a job.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Manifest, ManifestError, StateEntry};
+use super::{Manifest, ManifestError, StateEntry, pieces};
 
 /// The file that makes a checkpoint valid.
 pub const MANIFEST: &str = "manifest.json";
@@ -47,7 +48,7 @@ pub struct Listed {
     pub manifest: Result<Manifest, ReadError>,
 }
 
-/// All checkpoints in a directory, the newest first.
+/// All checkpoints in a directory, the newest first; not those of which there is only what others build upon.
 pub fn list(directory: &Path) -> std::io::Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -57,6 +58,9 @@ pub fn list(directory: &Path) -> std::io::Result<Vec<Listed>> {
             listed.push(Listed { id, manifest: read_manifest(&folder), folder });
         }
     }
+    let manifests = listed.iter().filter_map(|checkpoint| checkpoint.manifest.as_ref().ok());
+    let built_upon: HashSet<u64> = manifests.flat_map(|manifest| manifest.files.iter().filter_map(|file| file.of)).collect();
+    listed.retain(|checkpoint| checkpoint.manifest != Err(ReadError::Incomplete) || !built_upon.contains(&checkpoint.id));
     listed.sort_by_key(|checkpoint| std::cmp::Reverse(checkpoint.id));
     Ok(listed)
 }
@@ -75,16 +79,24 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, ReadError> {
     })
 }
 
-/// A whole checkpoint: every data file is read and checked.
+/// A whole checkpoint: every data file is read and checked, those too that lie with other checkpoints.
 pub fn read(folder: &Path) -> Result<(Manifest, Vec<StateEntry>), ReadError> {
     let manifest = read_manifest(folder)?;
     let mut entries = Vec::new();
     for file in &manifest.files {
-        let path = folder.join(&file.name);
-        let bytes =
-            fs::read(&path).map_err(|error| ReadError::Damaged(format!("`{}` cannot be read: {error}", path.display())))?;
+        let path = match (file.of, folder.file_name(), folder.parent()) {
+            (None, ..) => folder.join(&file.name),
+            (Some(other), Some(_), Some(parent)) => parent.join(folder_of(other)).join(&file.name),
+            (Some(other), ..) => folder.join("..").join(folder_of(other)).join(&file.name),
+        };
+        let bytes = fs::read(&path).map_err(|error| {
+            let builds = if file.of.is_some() { ", on which this checkpoint builds," } else { "" };
+            ReadError::Damaged(format!("`{}`{builds} cannot be read: {error}", path.display()))
+        })?;
         let damaged = |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", path.display()));
         entries.extend(file.entries(&bytes).map_err(damaged)?);
     }
+    let damaged = |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", folder.display()));
+    let entries = pieces::whole(manifest.checkpoint, entries).map_err(damaged)?;
     Ok((manifest, entries))
 }

@@ -3,10 +3,12 @@
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{StateEntry, decode_entries};
+use super::{StateEntry, decode_entries, folder_of};
 
 /// The version of everything in a checkpoint directory.
-pub const FORMAT: u64 = 1;
+///
+/// 1: every checkpoint has all its files. 2: files of other checkpoints, and key groups in pieces.
+pub const FORMAT: u64 = 2;
 
 /// What a checkpoint says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,18 +39,28 @@ pub struct SubtaskEntry {
     pub watermark: i64,
 }
 
-/// A data file.
+/// A data file. In the order of the manifest they hold the pieces of a key group in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataFile {
     pub name: String,
     pub size: u64,
     pub xxh3: u64,
+    /// The checkpoint in whose folder it is; None: in that of the manifest.
+    pub of: Option<u64>,
 }
 
 impl DataFile {
     /// A file of this name with these bytes.
     pub fn of(name: String, bytes: &[u8]) -> Self {
-        DataFile { name, size: bytes.len() as u64, xxh3: xxh3_64(bytes) }
+        DataFile { name, size: bytes.len() as u64, xxh3: xxh3_64(bytes), of: None }
+    }
+
+    /// Where it is, beside the folder of the manifest: `checkpoint-000012/0000.state`.
+    pub fn path(&self, folder: &str) -> String {
+        match self.of {
+            Some(other) => format!("{}/{}", folder_of(other), self.name),
+            None => format!("{folder}/{}", self.name),
+        }
     }
 
     /// What is in the file, if these bytes are what was written; else what is wrong with them.
@@ -94,7 +106,13 @@ impl Manifest {
         let files: Vec<Value> = self
             .files
             .iter()
-            .map(|file| json!({ "name": file.name, "size": file.size, "xxh3": format!("{:016x}", file.xxh3) }))
+            .map(|file| {
+                let mut json = json!({ "name": file.name, "size": file.size, "xxh3": format!("{:016x}", file.xxh3) });
+                if let Some(other) = file.of {
+                    json["of"] = other.into();
+                }
+                json
+            })
             .collect();
         let json = json!({
             "format": FORMAT,
@@ -145,6 +163,7 @@ impl Manifest {
                 name: file["name"].as_str()?.to_owned(),
                 size: file["size"].as_u64()?,
                 xxh3: u64::from_str_radix(file["xxh3"].as_str()?, 16).ok()?,
+                of: file.get("of").map(Value::as_u64).map_or(Some(None), |of| of.map(Some))?,
             })
         });
         Some(Manifest {
@@ -176,7 +195,10 @@ pub(crate) mod tests {
                 name: "flights".into(),
                 subtasks: vec![SubtaskEntry { finished: true, watermark: i64::MIN }],
             }],
-            files: vec![DataFile { name: "flights-0.state".into(), size: 10, xxh3: u64::MAX }],
+            files: vec![
+                DataFile { name: "flights-0.state".into(), size: 10, xxh3: u64::MAX, of: Some(9) },
+                DataFile { name: "flights-0.state".into(), size: 10, xxh3: u64::MAX, of: None },
+            ],
         }
     }
 
@@ -201,8 +223,18 @@ pub(crate) mod tests {
     #[test]
     fn a_newer_format_is_recognised() {
         let text = String::from_utf8(sample().to_bytes()).unwrap();
-        let body = text.lines().next().unwrap().replace("\"format\":1", "\"format\":2");
+        let body = text.lines().next().unwrap().replace("\"format\":2", "\"format\":3");
         let newer = format!("{body}\nxxh3 {:016x}\n", xxh3_64(body.as_bytes()));
-        assert_eq!(Manifest::from_bytes(newer.as_bytes()), Err(ManifestError::Newer(2)));
+        assert_eq!(Manifest::from_bytes(newer.as_bytes()), Err(ManifestError::Newer(3)));
+    }
+
+    #[test]
+    fn the_first_format_is_read() {
+        let text = r#"{"format":1,"job":"j","fingerprint":"01","run":"r","checkpoint":3,"max_parallelism":8,"chains":[],"files":[{"name":"0000.state","size":8,"xxh3":"0f"}]}"#;
+        let bytes = format!("{text}\nxxh3 {:016x}\n", xxh3_64(text.as_bytes()));
+        let manifest = Manifest::from_bytes(bytes.as_bytes()).unwrap();
+        assert_eq!((manifest.checkpoint, manifest.epoch), (3, 0));
+        assert_eq!(manifest.files, [DataFile { name: "0000.state".into(), size: 8, xxh3: 15, of: None }]);
+        assert_eq!(manifest.files[0].path("savepoint-j-000003"), "savepoint-j-000003/0000.state");
     }
 }

@@ -7,6 +7,7 @@ mod evolve;
 mod folder;
 mod layout;
 mod manifest;
+pub mod pieces;
 mod show;
 mod walk;
 
@@ -17,5 +18,6 @@ pub use layout::{Layout, TimeKind};
 #[cfg(all(test, feature = "engine"))]
 pub(crate) use manifest::tests::sample;
 pub use manifest::{ChainEntry, DataFile, FORMAT, Manifest, ManifestError, SubtaskEntry};
+pub use pieces::Piece;
 pub use show::value;
 pub use walk::{Cursor, Damaged};

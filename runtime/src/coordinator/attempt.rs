@@ -18,6 +18,7 @@ use super::commit::{Carried, CommitQueue};
 use super::control::{CheckpointInfo, CheckpointReply, CheckpointRequest, Control, StopMode, stop_requested};
 use super::failures::Failures;
 use super::in_flight::InFlight;
+use super::increments::Increments;
 use super::layout::{deal, wire};
 use super::run::RunSettings;
 use super::sources::Sources;
@@ -86,6 +87,7 @@ pub(super) struct Attempt<'a> {
     earliest: Option<Instant>,
     /// What sinks have staged for checkpoints that were given up.
     carried: Carried,
+    increments: Increments,
     /// The checkpoint that each task has handed its part over for last.
     parts: HashMap<TaskId, u64>,
     /// A checkpoint was begun and is not complete.
@@ -140,6 +142,7 @@ impl<'a> Attempt<'a> {
         };
         let buffer_timeout =
             u64::try_from(job.buffer_timeout_micros).ok().filter(|&micros| micros > 0).map(Duration::from_micros);
+        let increments = Increments::new(store.is_some() && changes_are_known(job.state));
         let mut aligned = Vec::new();
         let (mut codecs, mut routers) = (BTreeMap::new(), Routers::default());
         let mut mailboxes = Vec::new();
@@ -193,6 +196,7 @@ impl<'a> Attempt<'a> {
                     cancel: cancelled.clone(),
                     buffer_timeout,
                     status: board.status_of(id),
+                    anew: increments.anew(),
                     restored: std::mem::replace(&mut dealt.states[index][subtask], RestoredState::new()),
                     watermark,
                     finished,
@@ -243,6 +247,7 @@ impl<'a> Attempt<'a> {
             failures: Failures::new(settings.checkpoints.tolerate),
             earliest: None,
             carried: Carried::default(),
+            increments,
             parts: HashMap::new(),
             begun: false,
             queue,
@@ -382,10 +387,11 @@ impl<'a> Attempt<'a> {
                 self.ended.insert(task);
                 Ok(())
             }
-            TaskReport::Ack(ack) => {
+            TaskReport::Ack(mut ack) => {
                 self.part_of(task, ack.checkpoint, ack.previous)?;
                 let Some(pending) = self.pending.as_mut().filter(|pending| pending.id == ack.checkpoint) else {
                     // It was given up. The part of the next one comes behind this one, so nothing of it can be complete.
+                    self.increments.keep(&mut ack.entries);
                     self.carried.keep(ack.entries);
                     return Ok(());
                 };
@@ -426,6 +432,16 @@ fn disk(state: crate::job::StateConfig, params: &crate::params::ParamValues) -> 
             Ok(Some(Arc::new(crate::state::Disk::open(path.as_ref(), memory)?)))
         }
     }
+}
+
+/// Whether the tables of keyed state know what has changed since a checkpoint. In memory they do not: every row would have to pay for
+/// what a copy at memory speed costs once in a while.
+#[cfg_attr(not(feature = "disk"), allow(unused_variables))]
+fn changes_are_known(state: crate::job::StateConfig) -> bool {
+    #[cfg(feature = "disk")]
+    return matches!(state, crate::job::StateConfig::Disk { .. });
+    #[cfg(not(feature = "disk"))]
+    false
 }
 
 /// Waits until another process has taken the checkpoint directory.

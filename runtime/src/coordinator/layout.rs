@@ -120,6 +120,7 @@ pub(crate) fn deal(
                     state.add_item(&entry.uid, &entry.state, &entry.schema, bytes.clone());
                 }
             }
+            Part::Piece(..) => return Err(JobError::new("a piece of a key group was not put together")),
             Part::Copy(_) => copies.entry((chain, entry.uid.clone(), entry.state.clone())).or_default().push(entry),
         }
     }

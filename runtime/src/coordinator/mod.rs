@@ -7,10 +7,14 @@ mod commit;
 mod control;
 mod failures;
 mod in_flight;
+mod increments;
 mod layout;
 #[cfg(test)]
 mod layout_tests;
 mod lease;
+mod retention;
+#[cfg(test)]
+mod retention_tests;
 mod run;
 mod savepoint;
 mod sources;

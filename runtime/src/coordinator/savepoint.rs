@@ -11,14 +11,11 @@ use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::lease;
 use super::storage::{Checkpoint, CheckpointStore, ReadError};
-use crate::checkpoint::{MANIFEST, Manifest, StateEntry, folder_of, number_of, savepoint_of};
+use crate::checkpoint::{DataFile, MANIFEST, Manifest, StateEntry, folder_of, number_of, savepoint_of};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::notice::notice;
 use crate::seam::{self, Point};
 use crate::storage::{create_durably, folder_store, local_path, retried, root_cause, scheme_of};
-
-/// What data files end in: of a claimed checkpoint nothing is removed that somebody else has put there.
-const DATA: &str = "state";
 
 /// A checkpoint that somebody has named, and its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +28,14 @@ pub(crate) struct Named {
 /// the checkpoint.
 pub(super) type Savepoints = Vec<JobResult<PathBuf>>;
 
+/// A checkpoint is stored.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    pub savepoints: Savepoints,
+    /// Files that the next one may build upon.
+    pub to_build_upon: Vec<DataFile>,
+}
+
 /// Stores a checkpoint where the job keeps them, if it does, and as savepoints in these directories. `stored`: it is there, and those
 /// before it may be gone.
 pub(super) async fn store(
@@ -41,14 +46,15 @@ pub(super) async fn store(
     claimed: Option<PathBuf>,
     savepoints: Vec<String>,
     stored: Arc<AtomicBool>,
-) -> JobResult<Savepoints> {
+) -> JobResult<Stored> {
     let id = manifest.checkpoint;
+    let mut to_build_upon = Vec::new();
     // A savepoint counts no more when the checkpoint that it is a copy of does not.
     manifest.epoch = own.as_ref().map_or(0, |own| own.epoch());
     let copy = (!savepoints.is_empty()).then(|| (manifest.clone(), entries.clone()));
     if let Some(own) = own {
         seam::reach(Point::Write).await?;
-        own.write(manifest, entries).await?;
+        to_build_upon = own.write(manifest, entries).await?;
         seam::reach(Point::Retain).await?;
         stored.store(true, SeqCst);
         // Here, so that the coordinator does not wait for files to be removed.
@@ -69,7 +75,7 @@ pub(super) async fn store(
             folders.push(CheckpointStore::savepoint(&directory, manifest.clone(), entries.clone()).await);
         }
     }
-    Ok(folders)
+    Ok(Stored { savepoints: folders, to_build_upon })
 }
 
 impl CheckpointStore {
@@ -175,34 +181,17 @@ async fn has_manifest(store: &dyn ObjectStore, name: &str) -> Result<bool, Strin
     }
 }
 
-/// The same as [`remove_claimed`] in a bucket.
-async fn remove_remote(folder: &Path) -> JobResult<()> {
+/// Removes a checkpoint that the job has taken over, the manifest first. One that is gone is fine.
+pub(crate) async fn remove_claimed(folder: &Path) -> JobResult<()> {
     let (Some(directory), Some(name)) = (folder.parent(), folder.file_name().and_then(|name| name.to_str())) else {
         return Ok(());
     };
+    let is_remote = folder.to_str().is_some_and(|folder| scheme_of(folder).is_some());
+    if !is_remote && !folder.exists() {
+        return Ok(());
+    }
     let store = CheckpointStore::reader(folder_store(&directory.to_string_lossy())?, directory.to_owned());
-    store.remove_folder(name, |file| file.extension() == Some(DATA)).await
-}
-
-/// Removes a checkpoint that the job has taken over, the manifest first. One that is gone is fine.
-pub(crate) async fn remove_claimed(folder: &Path) -> JobResult<()> {
-    if folder.to_str().is_some_and(|folder| scheme_of(folder).is_some()) {
-        return remove_remote(folder).await;
-    }
-    let gone = |result: std::io::Result<()>| match result {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(JobError::io(format_args!("cannot remove the claimed checkpoint `{}`", folder.display()), &error))
-        }
-        _ => Ok(()),
-    };
-    gone(std::fs::remove_file(folder.join(MANIFEST)))?;
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.path().extension().is_some_and(|extension| extension == DATA) {
-            gone(std::fs::remove_file(entry.path()))?;
-        }
-    }
-    let _ = std::fs::remove_dir(folder);
-    Ok(())
+    store.remove_claimed(name).await.map_err(|error| error.context("a claimed checkpoint"))
 }
 
 /// The names of the savepoints in a directory.

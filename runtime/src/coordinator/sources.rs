@@ -71,7 +71,7 @@ impl Sources {
                 let entries = dealt.own.iter().filter(move |(chain, entry)| *chain == index && entry.state == state);
                 entries.filter_map(|(_, entry)| match &entry.part {
                     Part::Item(bytes) => Some((entry.subtask, bytes.clone())),
-                    Part::Group(..) | Part::Union(_) | Part::Copy(_) => None,
+                    Part::Group(..) | Part::Piece(..) | Part::Union(_) | Part::Copy(_) => None,
                 })
             };
             let stored = own(ENUMERATOR).next().map(|(_, bytes)| bytes);

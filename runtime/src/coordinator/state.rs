@@ -19,6 +19,13 @@ pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> JobR
                         entries.push(entry(Part::Group(group.group, bytes)));
                     }
                 }
+                StateParts::Pieces(groups) => {
+                    for group in groups {
+                        let mut bytes = Vec::new();
+                        group.part.encode(&mut bytes)?;
+                        entries.push(entry(Part::Piece(group.group, bytes)));
+                    }
+                }
                 StateParts::List(items) => entries.extend(items.into_iter().map(|item| entry(Part::Item(item)))),
                 StateParts::Shared(spread, items) => entries.extend(items.encode().into_iter().map(|item| {
                     entry(match spread {
@@ -43,7 +50,7 @@ pub(crate) fn take_staged(operators: &mut [OperatorSnapshot], subtask: u32) -> V
         (state.name == SUMMARY || state.name == COMMITTABLES) && matches!(state.parts, StateParts::List(_))
     };
     let mut entries = Vec::new();
-    for OperatorSnapshot { uid, states } in operators {
+    for OperatorSnapshot { uid, states, .. } in operators {
         for StateSnapshot { name, schema, parts } in states.extract_if(.., |state| is_staged(state)) {
             let StateParts::List(items) = parts else { continue };
             entries.extend(items.into_iter().map(Part::Item).map(entry_of(uid, &name, &schema, subtask)));

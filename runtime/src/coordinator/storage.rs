@@ -14,18 +14,24 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::TryStreamExt;
+use futures_util::StreamExt;
 use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
 use super::lease::{self, GivenUp, Lease};
-use crate::checkpoint::{DataFile, MANIFEST, Manifest, ManifestError, StateEntry, encode_entries, folder_of, number_of};
+use super::retention::Retention;
+use crate::checkpoint::{
+    DataFile, MANIFEST, Manifest, ManifestError, Part, StateEntry, encode_entries, folder_of, number_of, pieces,
+};
 use crate::error::{JobError, JobResult};
 use crate::seam::{self, Point};
 use crate::storage::{create, create_durably, folder_store, local_path, retried, root_cause, scheme_of};
 
 /// A data file that has grown so large is followed by another.
 pub(super) const FILE_SIZE: usize = if cfg!(test) { 1024 } else { 16 * 1024 * 1024 };
+
+/// So many data files are read at a time.
+const READS: usize = 8;
 
 /// A checkpoint, read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +70,7 @@ impl Found {
 /// The checkpoints of one job.
 #[derive(Debug)]
 pub(crate) struct CheckpointStore {
-    store: Arc<dyn ObjectStore>,
+    pub(super) store: Arc<dyn ObjectStore>,
     pub(super) directory: PathBuf,
     /// Held for the life of the process: a second process on the same directory is kept out. None: only read from.
     lease: Option<Lease>,
@@ -73,7 +79,8 @@ pub(crate) struct CheckpointStore {
     /// The run goes on from the first number: what of it is there behind it, up to the second, is to be given up.
     newer: Mutex<Option<(u64, u64, String)>>,
     /// On a local directory: nobody else on this machine needs to wait for signs of life.
-    _lock: Option<File>,
+    pub(super) lock: Option<File>,
+    pub(super) retention: Retention,
 }
 
 impl CheckpointStore {
@@ -105,7 +112,7 @@ impl CheckpointStore {
             Err(std::fs::TryLockError::Error(error)) => return Err(io("lock", &error)),
         }
         let lease = Lease::take(store.clone(), shown, true).await?;
-        Ok(CheckpointStore { lease: Some(lease), _lock: Some(lock), ..CheckpointStore::reader(store, path) })
+        Ok(CheckpointStore { lease: Some(lease), lock: Some(lock), ..CheckpointStore::reader(store, path) })
     }
 
     /// The epoch of what is written; 0: nobody holds the directory.
@@ -115,7 +122,15 @@ impl CheckpointStore {
 
     /// Over a store that is only read, or that nobody else writes to.
     pub(super) fn reader(store: Arc<dyn ObjectStore>, directory: PathBuf) -> Self {
-        CheckpointStore { store, directory, lease: None, given_up: GivenUp::default(), newer: Mutex::new(None), _lock: None }
+        CheckpointStore {
+            store,
+            directory,
+            lease: None,
+            given_up: GivenUp::default(),
+            newer: Mutex::new(None),
+            lock: None,
+            retention: Retention::default(),
+        }
     }
 
     /// Over a store that misbehaves. With a lease: as one of several processes.
@@ -164,14 +179,14 @@ impl CheckpointStore {
         Ok(())
     }
 
-    async fn still_held(&self) -> JobResult<()> {
+    pub(super) async fn still_held(&self) -> JobResult<()> {
         match &self.lease {
             Some(lease) => lease.check().await,
             None => Ok(()),
         }
     }
 
-    async fn given_up(&self) -> GivenUp {
+    pub(super) async fn given_up(&self) -> GivenUp {
         match &self.lease {
             Some(lease) => lease.given_up().await,
             None => self.given_up.clone(),
@@ -190,18 +205,25 @@ impl CheckpointStore {
 
     /// Writes a checkpoint: the data files side by side, then the manifest. One that fails leaves nothing that takes up room: the
     /// disk may be full.
-    pub(crate) async fn write(&self, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
+    /// Gives the files that others may build upon.
+    pub(crate) async fn write(&self, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<Vec<DataFile>> {
         self.write_folder(&folder_of(manifest.checkpoint), manifest, entries).await
     }
 
-    pub(super) async fn write_folder(&self, folder: &str, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
+    pub(super) async fn write_folder(
+        &self,
+        folder: &str,
+        manifest: Manifest,
+        entries: Vec<StateEntry>,
+    ) -> JobResult<Vec<DataFile>> {
         let mut result = self.write_files(folder, manifest, entries).await;
         if result.is_ok() {
             // Behind the manifest: see the module `lease`.
-            result = match seam::reach(Point::Written).await {
+            let held = match seam::reach(Point::Written).await {
                 Ok(()) => self.still_held().await,
                 failed => failed,
             };
+            result = held.and(result);
         }
         if result.is_err() && self.still_held().await.is_ok() {
             // If it fails, too, the next retention does it.
@@ -210,18 +232,27 @@ impl CheckpointStore {
         result
     }
 
-    async fn write_files(&self, folder: &str, mut manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<()> {
+    async fn write_files(&self, folder: &str, mut manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<Vec<DataFile>> {
         if let Some(lease) = &self.lease {
             manifest.epoch = lease.epoch();
         }
         let mut writes = Vec::new();
-        for (number, entries) in pack(entries).into_iter().enumerate() {
+        let mut to_build_upon = Vec::new();
+        // Others build upon pieces, and upon nothing else.
+        let (pieces, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| matches!(entry.part, Part::Piece(..)));
+        let first = pack(pieces);
+        let with_pieces = first.len();
+        for (number, entries) in first.into_iter().chain(pack(others)).enumerate() {
             // A process that lost the directory may be writing into the same folder.
             let name =
                 if manifest.epoch == 0 { format!("{number:04}.state") } else { format!("{number:04}-{}.state", manifest.epoch) };
             let bytes = encode_entries(&entries);
             let path = format!("{folder}/{name}");
-            manifest.files.push(DataFile::of(name, &bytes));
+            let file = DataFile::of(name, &bytes);
+            if number < with_pieces {
+                to_build_upon.push(DataFile { of: Some(manifest.checkpoint), ..file.clone() });
+            }
+            manifest.files.push(file);
             writes.push(async move { self.put(&path, bytes).await });
         }
         // All of them to their end: none may still be on its way when the folder is removed.
@@ -237,7 +268,9 @@ impl CheckpointStore {
                 error => root_cause(&error),
             };
             JobError::transient(format!("cannot write `{}`: {reason}", self.directory.join(path).display()))
-        })
+        })?;
+        self.retention.wrote(&manifest);
+        Ok(to_build_upon)
     }
 
     async fn put(&self, path: &str, bytes: Vec<u8>) -> JobResult<()> {
@@ -249,7 +282,7 @@ impl CheckpointStore {
         Ok(())
     }
 
-    async fn get(&self, path: &str) -> Result<Vec<u8>, object_store::Error> {
+    pub(super) async fn get(&self, path: &str) -> Result<Vec<u8>, object_store::Error> {
         let path = StorePath::from(path);
         let bytes = retried(|| async { self.store.get(&path).await?.bytes().await }).await?;
         Ok(bytes.to_vec())
@@ -343,82 +376,30 @@ impl CheckpointStore {
             return Err(ReadError::GivenUp(format!("`{}` counts no more: {reason}", self.directory.join(folder).display())));
         }
         let mut entries = Vec::new();
+        let paths: Vec<String> = manifest.files.iter().map(|file| file.path(folder)).collect();
+        let mut reads = futures_util::stream::iter(paths)
+            .map(|path| async move {
+                let bytes = self.get(&path).await;
+                (path, bytes)
+            })
+            .buffered(READS);
         for file in &manifest.files {
-            let bytes = self.get(&format!("{folder}/{}", file.name)).await.map_err(|error| match error {
-                object_store::Error::NotFound { .. } => ReadError::Damaged(format!("`{}` is missing", shown(&file.name))),
-                error => ReadError::Unreadable(format!("`{}` cannot be read: {}", shown(&file.name), root_cause(&error))),
-            })?;
-            let damaged = |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", shown(&file.name)));
-            entries.extend(file.entries(&bytes).map_err(damaged)?);
-        }
-        Ok(Some(Checkpoint { manifest, entries }))
-    }
-
-    /// Removes all checkpoints but the newest `retain` up to `newest`, and what never completed before it. Gives how many
-    /// are left.
-    pub(crate) async fn retain(&self, newest: u64, retain: usize) -> JobResult<usize> {
-        let given_up = self.given_up().await;
-        let mut kept = 1;
-        for id in self.ids().await?.into_iter().rev().filter(|&id| id < newest) {
-            let manifest = StorePath::from(format!("{}/{MANIFEST}", folder_of(id)));
-            let complete = match retried(|| self.store.head(&manifest)).await {
-                Ok(_) => true,
-                Err(object_store::Error::NotFound { .. }) => false,
-                // Nobody knows: it stays, until a later retention.
-                Err(_) => continue,
+            let Some((path, bytes)) = reads.next().await else { break };
+            let shown = || {
+                let path = self.directory.join(&path).display().to_string();
+                if file.of.is_some() { format!("`{path}`, on which `{folder}` builds,") } else { format!("`{path}`") }
             };
-            let counts = complete && !(given_up.names(id) && self.is_given_up(&manifest, &given_up).await);
-            if counts && kept < retain {
-                kept += 1;
-            } else {
-                self.remove(id).await?;
-            }
+            let bytes = bytes.map_err(|error| match error {
+                object_store::Error::NotFound { .. } => ReadError::Damaged(format!("{} is missing", shown())),
+                error => ReadError::Unreadable(format!("{} cannot be read: {}", shown(), root_cause(&error))),
+            })?;
+            entries
+                .extend(file.entries(&bytes).map_err(|reason| ReadError::Damaged(format!("{} is damaged: {reason}", shown())))?);
         }
-        Ok(kept)
-    }
-
-    /// Whether a whole checkpoint counts no more. One that cannot be read is for others to judge.
-    async fn is_given_up(&self, manifest: &StorePath, given_up: &GivenUp) -> bool {
-        let bytes = self.get(manifest.as_ref()).await.ok();
-        let manifest = bytes.and_then(|bytes| Manifest::from_bytes(&bytes).ok());
-        manifest.is_some_and(|manifest| given_up.reason(&manifest).is_some())
-    }
-
-    /// Removes all checkpoints.
-    pub(crate) async fn clear(&self) -> JobResult<()> {
-        self.still_held().await?;
-        for id in self.ids().await? {
-            self.remove(id).await?;
-        }
-        Ok(())
-    }
-
-    /// Removes one checkpoint, its manifest first: half a removal leaves nothing that looks whole.
-    pub(super) async fn remove(&self, id: u64) -> JobResult<()> {
-        self.remove_folder(&folder_of(id), |_| true).await
-    }
-
-    /// Removes a manifest, and then the files of its folder for which `goes` says so.
-    pub(super) async fn remove_folder(&self, folder: &str, goes: impl Fn(&StorePath) -> bool) -> JobResult<()> {
-        let failed = |error: object_store::Error| {
-            JobError::transient(format!("cannot remove `{}`: {}", self.directory.join(folder).display(), root_cause(&error)))
-        };
-        match self.store.delete(&StorePath::from(format!("{folder}/{MANIFEST}"))).await {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-            Err(error) => return Err(failed(error)),
-        }
-        let prefix = StorePath::from(folder);
-        let files: Vec<_> = self.store.list(Some(&prefix)).try_collect().await.map_err(failed)?;
-        for file in files.iter().filter(|file| goes(&file.location)) {
-            match self.store.delete(&file.location).await {
-                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(failed(error)),
-            }
-        }
-        if self._lock.is_some() {
-            let _ = std::fs::remove_dir_all(self.directory.join(folder));
-        }
-        Ok(())
+        drop(reads);
+        let damaged = |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", shown("")));
+        let entries = pieces::whole(manifest.checkpoint, entries).map_err(damaged)?;
+        Ok(Some(Checkpoint { manifest, entries }))
     }
 }
 

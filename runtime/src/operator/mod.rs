@@ -29,5 +29,7 @@ pub(crate) use fan_out::{any, both};
 pub use operator::{Backlog, Operator};
 pub use report::OperatorReport;
 pub use restore::{RestoredOperator, RestoredState};
-pub use snapshot::{EncodePart, KeyGroupPart, OperatorSnapshot, SharedItems, SnapshotBuilder, Spread, StateParts, StateSnapshot};
+pub use snapshot::{
+    EncodePart, Form, KeyGroupPart, OperatorSnapshot, SharedItems, SnapshotBuilder, Spread, StateParts, StateSnapshot,
+};
 pub use stage::{Discard, Stage};

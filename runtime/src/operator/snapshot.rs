@@ -11,13 +11,33 @@ use crate::error::JobResult;
 #[derive(Debug)]
 pub struct SnapshotBuilder {
     checkpoint: u64,
+    form: Form,
     operators: Vec<OperatorSnapshot>,
+}
+
+/// How keyed state goes into a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// All of it, by itself.
+    Whole,
+    /// In [pieces](crate::checkpoint::pieces).
+    Pieces {
+        /// The checkpoint.
+        checkpoint: u64,
+        /// What has changed since this one, which was the last that was taken; 0: everything, for others to build upon.
+        since: u64,
+    },
 }
 
 impl SnapshotBuilder {
     /// Of this checkpoint.
     pub fn new(checkpoint: u64) -> Self {
-        SnapshotBuilder { checkpoint, operators: Vec::new() }
+        SnapshotBuilder { checkpoint, form: Form::Whole, operators: Vec::new() }
+    }
+
+    /// Of this checkpoint, with keyed state in pieces: what has changed since `since`, which was the last that was taken; 0: everything.
+    pub fn in_pieces(checkpoint: u64, since: u64) -> Self {
+        SnapshotBuilder { checkpoint, form: Form::Pieces { checkpoint, since }, operators: Vec::new() }
     }
 
     /// The number of the checkpoint.
@@ -27,7 +47,7 @@ impl SnapshotBuilder {
 
     /// The place for the state of this operator.
     pub fn operator(&mut self, uid: &Arc<str>) -> &mut OperatorSnapshot {
-        self.operators.push(OperatorSnapshot { uid: uid.clone(), states: Vec::new() });
+        self.operators.push(OperatorSnapshot { uid: uid.clone(), states: Vec::new(), form: self.form });
         let last = self.operators.len() - 1;
         &mut self.operators[last]
     }
@@ -45,12 +65,23 @@ pub struct OperatorSnapshot {
     pub uid: Arc<str>,
     /// An operator may have several.
     pub states: Vec<StateSnapshot>,
+    form: Form,
 }
 
 impl OperatorSnapshot {
+    /// How keyed state is wanted. Whatever comes as a whole is right, too.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
     /// Adds state that goes with keys: it follows its key group when the parallelism changes.
     pub fn keyed(&mut self, name: &str, schema: String, groups: Vec<KeyGroupPart>) {
         self.states.push(StateSnapshot { name: name.to_owned(), schema, parts: StateParts::Keyed(groups) });
+    }
+
+    /// The same in pieces: one for each key group, also of those that have nothing.
+    pub fn in_pieces(&mut self, name: &str, schema: String, groups: Vec<KeyGroupPart>) {
+        self.states.push(StateSnapshot { name: name.to_owned(), schema, parts: StateParts::Pieces(groups) });
     }
 
     /// Adds state that goes with no key: items are dealt out anew when the parallelism changes.
@@ -81,6 +112,8 @@ pub struct StateSnapshot {
 pub enum StateParts {
     /// One part per key group that has any.
     Keyed(Vec<KeyGroupPart>),
+    /// Pieces of key groups.
+    Pieces(Vec<KeyGroupPart>),
     /// Encoded items.
     List(Vec<Vec<u8>>),
     /// Items that are not encoded yet, and who gets them.

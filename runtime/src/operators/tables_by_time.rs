@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::checkpoint::{Piece, pieces};
 use crate::error::{JobError, JobResult};
-use crate::operator::{KeyGroupPart, OperatorSnapshot, RestoredOperator};
+use crate::operator::{Form, KeyGroupPart, OperatorSnapshot, RestoredOperator};
 use crate::record::Key;
-use crate::state::{KeyHasher, KeyedTables, Place, State, StateReader, decode_entries, read};
+use crate::state::{KeyHasher, KeyedTables, Place, State, StateReader, decode_entries, encode_to_vec, read};
 use crate::time::Progress;
 
 /// Hands the tables to a checkpoint.
@@ -25,6 +26,34 @@ where
 {
     let range = hasher.range();
     let mut parts = Vec::new();
+    if let Form::Pieces { checkpoint, since } = snapshot.form() {
+        for table in 0..range.len() as u32 {
+            let watermark = progress.of_table(table);
+            let (mut changed, mut live) = (Vec::new(), 0);
+            for (time, tables) in &mut *tables {
+                let changes = tables.share_changes(table, since == 0)?;
+                live += changes.live();
+                // One that is not there is empty.
+                if changes.live() > 0 {
+                    changed.push((*time, changes));
+                }
+            }
+            let piece = Piece { checkpoint, since, live };
+            let is_nothing = live == 0 && watermark == i64::MIN;
+            parts.push(KeyGroupPart::new((range.start + table) as u16, move |out| {
+                if is_nothing {
+                    piece.nothing(out);
+                    return Ok(());
+                }
+                piece.tables(&encode_to_vec(&watermark), out);
+                changed.iter().try_for_each(|(time, changes)| changes.encode(&encode_to_vec(time), out))?;
+                pieces::end(out);
+                Ok(())
+            }));
+        }
+        snapshot.in_pieces(name, schema, parts);
+        return Ok(());
+    }
     for table in 0..range.len() as u32 {
         let watermark = progress.of_table(table);
         let mut shared = Vec::new();

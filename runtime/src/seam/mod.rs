@@ -112,6 +112,14 @@ pub(crate) async fn reach(point: Point) -> JobResult<()> {
     Ok(())
 }
 
+/// Whether this is a simulation, in which everything is small and what is rare is to happen.
+pub(crate) fn is_simulated() -> bool {
+    #[cfg(feature = "sim")]
+    return world().is_some();
+    #[cfg(not(feature = "sim"))]
+    false
+}
+
 /// A line for people, which goes elsewhere in a simulation. Gives whether it did.
 pub(crate) fn said(text: &str) -> bool {
     #[cfg(feature = "sim")]

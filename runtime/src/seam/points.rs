@@ -35,6 +35,7 @@ points! {
     Manifest "checkpoint.manifest" "The data files are stored, the manifest is not.";
     Written "checkpoint.written" "The manifest is stored; nobody knows.";
     Retain "checkpoint.retain" "Older checkpoints are about to be removed.";
+    Bare "checkpoint.bare" "Manifests of older checkpoints are removed; their files are not.";
     Retained "checkpoint.retained" "Older checkpoints are removed; the coordinator does not know that the new one is stored.";
     Commit "commit.begin" "A complete checkpoint is about to be committed.";
     Committed "commit.end" "It is committed, and still counts as waiting.";

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+pub use crate::bytes::write_varint;
 use crate::value::{Date, Decimal, Duration, Float, FloatKey, Json, Str, Time, Timestamp, Uuid};
 
 /// A value that can be kept in a checkpoint.
@@ -130,16 +131,6 @@ impl<'a> StateReader<'a> {
             _ => Err(StateError::new(format!("a length of {length} with {} bytes left", self.bytes.len()))),
         }
     }
-}
-
-/// Appends a variable-length number.
-#[inline]
-pub fn write_varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// The schema of a field, whose type the compiler finds.

@@ -24,6 +24,18 @@ pub(super) const ASKED: u8 = 1;
 pub(super) const COPIED: u8 = 2;
 /// It differs from its copy.
 pub(super) const CHANGED: u8 = 4;
+/// It differs from what the last checkpoint has of it, or is not there.
+pub(super) const DIRTY: u8 = 8;
+/// The last checkpoint may have it.
+#[cfg(feature = "disk")]
+pub(super) const KNOWN: u8 = 16;
+
+/// It was given to somebody who may write to it.
+const WRITTEN: u8 = ASKED | CHANGED | DIRTY;
+
+/// Entries that are gone: the table, the mark, the key.
+#[cfg(feature = "disk")]
+pub(super) type Gone<K> = Vec<(u32, u8, K)>;
 
 impl<K, V> Entry<K, V> {
     /// Where the entry belongs.
@@ -101,7 +113,7 @@ impl<K, V> Entries<K, V> {
         mut change: impl FnMut(&K, &mut V) -> Result<(), E>,
     ) -> Result<(), E> {
         self.list.iter_mut().filter(|entry| which(&entry.value)).try_for_each(|entry| {
-            entry.mark(CHANGED);
+            entry.mark(CHANGED | DIRTY);
             change(&entry.key, &mut entry.value)
         })
     }
@@ -117,7 +129,7 @@ impl<K, V> Entries<K, V> {
         let mut number = 0;
         while let Some(entry) = self.list.get_mut(number) {
             if which(&entry.value) {
-                entry.mark(CHANGED);
+                entry.mark(CHANGED | DIRTY);
                 if change(&entry.key, &mut entry.value) {
                     gone(entry);
                     self.remove(number);
@@ -199,9 +211,9 @@ pub enum Place<'a, K, V> {
 pub struct Occupied<'a, K, V> {
     number: OccupiedEntry<'a, u32>,
     list: &'a mut Vec<Entry<K, V>>,
-    /// The number of the table, and where removals of what lies on disk are noted.
+    /// The number of the table, and where removals of what lies on disk or in a checkpoint are noted.
     #[cfg(feature = "disk")]
-    pub(super) gone: Option<(u32, &'a mut Vec<(u32, K)>)>,
+    pub(super) gone: Option<(u32, &'a mut Gone<K>)>,
 }
 
 impl<'a, K, V> Occupied<'a, K, V> {
@@ -209,7 +221,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
     #[inline]
     pub fn value(&mut self) -> &mut V {
         let entry = &mut self.list[*self.number.get() as usize];
-        entry.mark(ASKED | CHANGED);
+        entry.mark(WRITTEN);
         &mut entry.value
     }
 
@@ -217,7 +229,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
     #[inline]
     pub fn into_value(self) -> &'a mut V {
         let entry = &mut self.list[*self.number.get() as usize];
-        entry.mark(ASKED | CHANGED);
+        entry.mark(WRITTEN);
         &mut entry.value
     }
 
@@ -235,10 +247,10 @@ impl<'a, K, V> Occupied<'a, K, V> {
             }
         }
         #[cfg(feature = "disk")]
-        if entry.mark & COPIED != 0
+        if entry.mark & (COPIED | KNOWN) != 0
             && let Some((table, gone)) = self.gone
         {
-            gone.push((table, entry.key.clone()));
+            gone.push((table, entry.mark, entry.key.clone()));
         }
         (entry.key, entry.value)
     }
@@ -262,7 +274,7 @@ impl<'a, K, V> Vacant<'a, K, V> {
             key,
             value,
             #[cfg(feature = "disk")]
-            mark: ASKED | CHANGED,
+            mark: WRITTEN,
         });
         &mut self.list[number].value
     }

@@ -4,9 +4,10 @@
 //! group goes on from where it stood: what was late stays late, what has been emitted is not emitted again.
 
 use super::tables::{KeyedTables, SharedTable, decode_entries, read};
-use super::{KeyHasher, Place, Slot, State, StateReader};
+use super::{KeyHasher, Place, Slot, State, StateReader, encode_to_vec};
+use crate::checkpoint::{Piece, pieces};
 use crate::error::{JobError, JobResult};
-use crate::operator::{KeyGroupPart, OperatorContext, OperatorSnapshot, RestoredOperator};
+use crate::operator::{Form, KeyGroupPart, OperatorContext, OperatorSnapshot, RestoredOperator};
 use crate::record::Key;
 use crate::time::Progress;
 
@@ -75,6 +76,26 @@ where
     pub fn snapshot(&mut self, progress: &Progress, snapshot: &mut OperatorSnapshot) -> JobResult<()> {
         let start = self.hasher.range().start;
         let mut parts = Vec::new();
+        if let Form::Pieces { checkpoint, since } = snapshot.form() {
+            for table in 0..self.tables.tables() {
+                let watermark = progress.of_table(table);
+                let changes = self.tables.share_changes(table, since == 0)?;
+                let piece = Piece { checkpoint, since, live: changes.live() };
+                let is_nothing = piece.live == 0 && watermark == i64::MIN;
+                parts.push(KeyGroupPart::new((start + table) as u16, move |out| {
+                    if is_nothing {
+                        piece.nothing(out);
+                        return Ok(());
+                    }
+                    piece.table(&encode_to_vec(&watermark), out);
+                    changes.encode(&[], out)?;
+                    pieces::end(out);
+                    Ok(())
+                }));
+            }
+            snapshot.in_pieces(self.name, Self::schema(), parts);
+            return Ok(());
+        }
         for table in 0..self.tables.tables() {
             let watermark = progress.of_table(table);
             let shared = self.tables.share(table)?;

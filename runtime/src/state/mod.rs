@@ -21,4 +21,4 @@ pub use hasher::{KeyHasher, Slot};
 pub use key_group::{KeyGroupRange, KeyGroups, hash_bytes};
 pub use keyed::KeyedState;
 pub use shared::{BroadcastState, Everywhere, OperatorList, Shared, SharedState, UnionList};
-pub use tables::{KeyedTables, SharedTable, decode_entries, read};
+pub use tables::{KeyedTables, SharedChanges, SharedTable, decode_entries, read};

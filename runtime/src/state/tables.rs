@@ -6,12 +6,13 @@
 //! Everything that may have to read the disk (with `state: disk`) can fail; in memory nothing does.
 
 #[cfg(feature = "disk")]
-use super::disk::{Fate, Spill, SpilledTable};
-#[cfg(feature = "disk")]
-use super::entries::COPIED;
+use super::disk::{Fate, Spill, SpilledChanges, SpilledTable};
 use super::entries::Place;
+#[cfg(feature = "disk")]
+use super::entries::{COPIED, KNOWN};
 use super::table::{Snapshot, Table};
 use super::{KeyHasher, Slot, State, StateError, StateReader};
+use crate::checkpoint::pieces;
 use crate::error::{JobError, JobResult};
 use crate::record::Key;
 
@@ -138,8 +139,8 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         if let Some(spill) = &mut self.spill {
             let entries = self.tables[table as usize].plain_mut();
             entries.sweep(&which, &mut change, |entry| {
-                if entry.mark & COPIED != 0 {
-                    spill.gone().push((table, entry.key.clone()));
+                if entry.mark & (COPIED | KNOWN) != 0 {
+                    spill.gone().push((table, entry.mark, entry.key.clone()));
                 }
             });
             return spill.each_away(table as usize, entries, |_, key, value| {
@@ -159,12 +160,13 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
             let entries = self.tables[table as usize].plain_mut();
+            spill.begin_anew(table as usize);
             spill.each_away(table as usize, entries, |_, key, value: &mut V| {
                 each(key, value.clone())?;
                 Ok::<_, E>(Fate::Goes)
             })?;
             let copied = entries.list.iter().filter(|entry| entry.mark & COPIED != 0);
-            spill.gone().extend(copied.map(|entry| (table, entry.key.clone())));
+            spill.gone().extend(copied.map(|entry| (table, entry.mark, entry.key.clone())));
         }
         self.tables[table as usize].drain().try_for_each(|entry| each(entry.key, entry.value))
     }
@@ -185,6 +187,61 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
             return Ok(Some(SharedTable(Shared::Spilled(shared))));
         }
         Ok(self.tables[table as usize].share().map(|shared| SharedTable(Shared::Table(shared))))
+    }
+
+    /// Shares with a snapshot what has changed in one table since the last call. `anew`, and where that is not known: all of it.
+    pub fn share_changes(&mut self, table: u32, anew: bool) -> JobResult<SharedChanges<K, V>> {
+        #[cfg(feature = "disk")]
+        if let Some(spill) = &mut self.spill {
+            let changes = spill.changes(table as usize, self.tables[table as usize].plain_mut(), anew)?;
+            return Ok(SharedChanges(Changes::Spilled(changes)));
+        }
+        let _ = anew;
+        let live = self.tables[table as usize].len() as u64;
+        Ok(SharedChanges(Changes::Table(live, self.tables[table as usize].share())))
+    }
+}
+
+/// What has changed in a table up to a snapshot.
+pub struct SharedChanges<K, V>(Changes<K, V>);
+
+enum Changes<K, V> {
+    /// The table itself, with its number of entries.
+    Table(u64, Option<Snapshot<K, V>>),
+    /// Not all of it was in memory.
+    #[cfg(feature = "disk")]
+    Spilled(SpilledChanges<V>),
+}
+
+impl<K: State, V: State> SharedChanges<K, V> {
+    /// How many entries the table has.
+    pub fn live(&self) -> u64 {
+        match &self.0 {
+            Changes::Table(live, _) => *live,
+            #[cfg(feature = "disk")]
+            Changes::Spilled(changes) => changes.live(),
+        }
+    }
+
+    /// Appends a table of a [piece](pieces), with this name.
+    pub fn encode(&self, name: &[u8], out: &mut Vec<u8>) -> JobResult<()> {
+        match &self.0 {
+            Changes::Table(_, shared) => {
+                pieces::write_table(name, true, out);
+                let (mut key, mut value) = (Vec::new(), Vec::new());
+                for entry in shared.iter().flat_map(Snapshot::iter) {
+                    key.clear();
+                    value.clear();
+                    entry.key.encode(&mut key);
+                    entry.value.encode(&mut value);
+                    pieces::put(&key, &value, out);
+                }
+            }
+            #[cfg(feature = "disk")]
+            Changes::Spilled(changes) => changes.encode(name, out)?,
+        }
+        pieces::end(out);
+        Ok(())
     }
 }
 

@@ -54,12 +54,20 @@ fn copy(place: &str, folder: &str) -> JobResult<()> {
             let manifest = objects.iter().find(|object| object.location.filename() == Some(MANIFEST));
             let Some(manifest) = manifest else { continue };
             let bytes = fetch(&*store, &manifest.location, &target).await?;
-            if data.is_none() && Manifest::from_bytes(&bytes).is_ok() {
+            let manifest_of = Manifest::from_bytes(&bytes);
+            if data.is_none() && manifest_of.is_ok() {
                 data = Some(id);
             }
             if data == Some(id) {
                 for object in objects.iter().filter(|object| object.location != manifest.location) {
                     fetch(&*store, &object.location, &target).await?;
+                }
+                for file in manifest_of.iter().flat_map(|manifest| &manifest.files) {
+                    let Some(other) = file.of else { continue };
+                    let target = LocalPath::new(&folder).join(folder_of(other));
+                    std::fs::create_dir_all(&target)
+                        .map_err(|error| JobError::io(format_args!("cannot make `{}`", target.display()), &error))?;
+                    fetch(&*store, &Path::from(file.path(&folder_of(id))), &target).await?;
                 }
             }
         }

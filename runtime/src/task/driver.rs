@@ -4,6 +4,7 @@ mod checkpoint;
 mod events;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
@@ -37,6 +38,8 @@ pub(crate) struct Task {
     /// How long a partial batch may wait; None: until it is full.
     pub buffer_timeout: Option<Duration>,
     pub status: Arc<TaskStatus>,
+    /// The newest checkpoint that needs all keyed state, where the others need what has changed. None: all of them do.
+    pub anew: Option<Arc<AtomicU64>>,
     pub restored: RestoredState,
     /// Where event time was at the restored checkpoint.
     pub watermark: i64,

@@ -24,7 +24,14 @@ fn folders(state: &Path) -> Vec<String> {
     entries.map(|name| name.to_string_lossy().into_owned()).filter(|name| name.starts_with("millstream-")).collect()
 }
 
-/// SIGKILL at any moment, and gone on with, now on disk, now in memory: the checkpoints are the same. What a killed process had on disk
+/// Whether a checkpoint builds upon another.
+fn builds(checkpoints: &Path) -> bool {
+    let folders = std::fs::read_dir(checkpoints).into_iter().flatten().flatten();
+    let manifests = folders.filter_map(|folder| std::fs::read_to_string(folder.path().join("manifest.json")).ok());
+    manifests.into_iter().any(|manifest| manifest.contains("\"of\":"))
+}
+
+/// SIGKILL at any moment, and gone on with, now on disk, now in memory: the checkpoints say the same, whether they build upon others or not. What a killed process had on disk
 /// is gone with the next that uses it.
 #[test]
 fn killed_and_started_again_on_disk_and_in_memory() {
@@ -34,7 +41,7 @@ fn killed_and_started_again_on_disk_and_in_memory() {
     let args =
         setup.args(&["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "20ms", "--rate", "8000", "--parallelism", "2"]);
     let is_on_disk = Cell::new(true);
-    let mut spilled = false;
+    let (mut spilled, mut built_upon) = (false, false);
     let start = |kills: u64| {
         is_on_disk.set(!kills.is_multiple_of(3));
         let mut command = command(&args);
@@ -48,8 +55,9 @@ fn killed_and_started_again_on_disk_and_in_memory() {
         let folders = folders(&state);
         assert!(folders.len() <= 1, "{folders:?}");
         assert!(!has_ended || !is_on_disk.get() || folders.is_empty(), "{folders:?}: it has removed its own");
+        built_upon |= builds(Path::new(&checkpoints));
         spilled |= folders.iter().any(|folder| state.join(folder).join("entries").exists());
     };
     let kills = until_it_ends(&setup, start, look);
-    assert!(kills > 1 && spilled, "{kills} kills, {spilled}");
+    assert!(kills > 1 && spilled && built_upon, "{kills} kills, {spilled}, {built_upon}");
 }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use millstream_runtime::checkpoint::{Cursor, Layout};
+use millstream_runtime::checkpoint::{Cursor, Layout, Part, StateEntry, pieces};
 use millstream_runtime::operator::*;
 use millstream_runtime::operators::Aggregation;
 use millstream_runtime::record::Change;
@@ -234,9 +234,18 @@ where
 
     /// Not encoded yet, as when the engine's writer has not come to it.
     pub fn snapshot(&mut self) -> Vec<OperatorSnapshot> {
+        self.snapshot_by(|| SnapshotBuilder::new(1))
+    }
+
+    /// The same in pieces: what has changed since the last one; 0: everything.
+    pub fn pieces(&mut self, checkpoint: u64, since: u64) -> Vec<OperatorSnapshot> {
+        self.snapshot_by(|| SnapshotBuilder::in_pieces(checkpoint, since))
+    }
+
+    fn snapshot_by(&mut self, builder: impl Fn() -> SnapshotBuilder) -> Vec<OperatorSnapshot> {
         let mut all = Vec::new();
         for subtask in &mut self.subtasks {
-            let mut builder = SnapshotBuilder::new(1);
+            let mut builder = builder();
             subtask.snapshot(&mut builder).unwrap();
             all.extend(builder.into_operators());
         }
@@ -269,15 +278,45 @@ pub fn encode(snapshot: Vec<OperatorSnapshot>) -> Vec<(String, String, u16, Vec<
         for part in parts {
             let mut bytes = Vec::new();
             part.part.encode(&mut bytes).unwrap();
-            // Whoever reads a checkpoint without the types, to show or to convert it, walks by the schema.
-            let layout = Layout::parse(&state.schema).unwrap_or_else(|| panic!("no schema: {}", state.schema));
-            let mut cursor = Cursor::new(&bytes);
-            cursor.skip(&layout).unwrap_or_else(|_| panic!("{} is not what is stored: {bytes:?}", state.schema));
-            assert_eq!(cursor.rest, [0; 0], "{} is not all that is stored", state.schema);
+            check_layout(&state.schema, &bytes);
             all.push((state.name.clone(), state.schema.clone(), part.group, bytes));
         }
     }
     all
+}
+
+/// Writes checkpoints in pieces and gives what is read of the last one.
+pub fn encode_pieces(checkpoints: Vec<Vec<OperatorSnapshot>>) -> Vec<(String, String, u16, Vec<u8>)> {
+    let last = checkpoints.len() as u64;
+    let mut entries = Vec::new();
+    for state in checkpoints.into_iter().flatten().flat_map(|operator| operator.states) {
+        let StateParts::Pieces(parts) = state.parts else { panic!("no pieces") };
+        for part in parts {
+            let mut bytes = Vec::new();
+            part.part.encode(&mut bytes).unwrap();
+            let (state, schema) = (state.name.clone(), state.schema.clone());
+            entries.push(StateEntry { uid: "op".into(), state, schema, subtask: 0, part: Part::Piece(part.group, bytes) });
+        }
+    }
+    let whole = pieces::whole(last, entries).unwrap();
+    whole
+        .into_iter()
+        .map(|StateEntry { state, schema, part, .. }| {
+            check_layout(&schema, part.bytes());
+            match part {
+                Part::Group(group, bytes) => (state, schema, group, bytes),
+                other => panic!("{other:?}"),
+            }
+        })
+        .collect()
+}
+
+/// Whoever reads a checkpoint without the types, to show or to convert it, walks by the schema.
+fn check_layout(schema: &str, bytes: &[u8]) {
+    let layout = Layout::parse(schema).unwrap_or_else(|| panic!("no schema: {schema}"));
+    let mut cursor = Cursor::new(bytes);
+    cursor.skip(&layout).unwrap_or_else(|_| panic!("{schema} is not what is stored: {bytes:?}"));
+    assert_eq!(cursor.rest, [0; 0], "{schema} is not all that is stored");
 }
 
 /// The order between keys does not count.

@@ -112,17 +112,33 @@ fn check_on<In: Keyed, O: Operator<In>>(
         let (a, b) = events.split_at(split);
         for before in befores.iter().copied() {
             let mut first = job(before);
-            first.feed(a);
+            let in_pieces = (split / step).is_multiple_of(2);
+            let mut checkpoints = Vec::new();
+            let mut take = |job: &mut Job<In, O>| {
+                let before = checkpoints.len() as u64;
+                checkpoints.push(job.pieces(before + 1, before));
+            };
+            for events in a.chunks(5) {
+                if in_pieces {
+                    take(&mut first);
+                }
+                first.feed(events);
+            }
             let mut outputs = first.take();
             // The job goes on before the snapshot is written: the snapshot must not see it, nor disturb it.
-            let snapshot = first.snapshot();
+            let snapshot = if in_pieces {
+                take(&mut first);
+                Vec::new()
+            } else {
+                first.snapshot()
+            };
             first.feed(b);
             first.finish();
             let mut undisturbed: Vec<String> = sorted(outputs.iter().collect());
             undisturbed.extend(sorted(first.take()));
             undisturbed.sort();
             assert_eq!(undisturbed, expected, "{backend:?}, split {split}, {before} subtasks, not restored");
-            let snapshot = encode(snapshot);
+            let snapshot = if in_pieces { encode_pieces(checkpoints) } else { encode(snapshot) };
             for after in afters.iter().copied() {
                 let mut second = job(after);
                 second.restore(&snapshot);

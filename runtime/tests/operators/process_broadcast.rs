@@ -139,7 +139,7 @@ impl Subtasks {
                             }
                         }),
                     }),
-                    StateParts::List(_) => panic!("no list of this form"),
+                    StateParts::List(_) | StateParts::Pieces(_) => panic!("nothing of this form"),
                 }
             }
         }

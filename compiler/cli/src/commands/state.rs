@@ -141,7 +141,14 @@ fn checkpoints(listed: &[Listed]) -> String {
             Err(ReadError::Damaged(_)) => "damaged".to_owned(),
             Err(ReadError::Newer(version)) => format!("of a newer version (format {version})"),
         };
-        let _ = writeln!(out, "{:>8}  {what:>10}  {}", checkpoint.id, checkpoint.folder.display());
+        let _ = write!(out, "{:>8}  {what:>10}  {}", checkpoint.id, checkpoint.folder.display());
+        if let Ok(manifest) = &checkpoint.manifest
+            && manifest.files.iter().any(|file| file.of.is_some())
+        {
+            let own = manifest.files.iter().filter(|file| file.of.is_none()).map(|file| file.size).sum();
+            let _ = write!(out, "  ({} of its own)", size(own));
+        }
+        out.push('\n');
     }
     out.push('\n');
     out
@@ -165,7 +172,8 @@ fn operators(folder: &Path, manifest: &Manifest, entries: &[StateEntry]) -> Stri
         sum.bytes += entry.part.bytes().len();
         match entry.part {
             Part::Group(..) => sum.groups += 1,
-            Part::Item(_) | Part::Union(_) | Part::Copy(_) => sum.items += 1,
+            // A piece is not in what was read.
+            Part::Item(_) | Part::Union(_) | Part::Copy(_) | Part::Piece(..) => sum.items += 1,
         }
         sum.schema.clone_from(&entry.schema);
         if let (Some(layout), Part::Group(_, bytes)) = (Layout::parse(&entry.schema), &entry.part) {
@@ -210,6 +218,7 @@ fn values(entries: &[&StateEntry], key: Option<&str>, limit: usize) -> Result<St
             Part::Group(group, bytes) => (format!("key group {group}"), bytes),
             // All subtasks have the same.
             Part::Copy(_) if known => continue,
+            Part::Piece(..) => continue,
             Part::Copy(bytes) => ("every subtask".to_owned(), bytes),
             // A list has no keys.
             Part::Item(_) | Part::Union(_) if key.is_some() => continue,

@@ -11,7 +11,8 @@ use super::Attempt;
 use crate::coordinator::checkpointing::{Pending, Purpose};
 use crate::coordinator::commit::{Collected, Sealed, collect};
 use crate::coordinator::control::{CheckpointInfo, CheckpointRequest, StopMode};
-use crate::coordinator::savepoint::{Savepoints, store};
+use crate::coordinator::increments::Draft;
+use crate::coordinator::savepoint::{Stored, store};
 use crate::error::{JobError, JobResult};
 use crate::seam::Instant;
 use crate::task::TaskMessage;
@@ -25,13 +26,15 @@ pub(super) struct Writing {
     pub committables: Vec<Collected>,
     /// Results of merges that are committed with it.
     pub sealed: Vec<Sealed>,
+    /// What others may build upon.
+    pub draft: Draft,
     pub requests: Vec<CheckpointRequest>,
     /// Bytes of state.
     pub size: u64,
     /// It is stored: there is no giving it up any more.
     pub stored: Arc<AtomicBool>,
     /// None: there is nowhere to write to.
-    pub job: Option<JoinHandle<JobResult<Savepoints>>>,
+    pub job: Option<JoinHandle<JobResult<Stored>>>,
 }
 
 impl Attempt<'_> {
@@ -69,6 +72,8 @@ impl Attempt<'_> {
         let aligned = purpose != Purpose::Periodic || pending.requests.iter().any(|request| request.savepoint.is_some());
         let unaligned = self.settings.checkpoints.unaligned.filter(|_| !aligned);
         pending.overtake_at = unaligned.map(|after| Instant::now() + after);
+        let alone = pending.requests.iter().any(|request| request.savepoint.is_some());
+        self.increments.begin(id, alone);
         self.pending = Some(pending);
         let pause = purpose == Purpose::Stop;
         for mailbox in self.mailboxes.iter().flatten() {
@@ -92,7 +97,14 @@ impl Attempt<'_> {
         let (id, purpose, started, deadline) = (pending.id, pending.purpose, pending.started, pending.deadline);
         let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
         let requests = std::mem::take(&mut pending.requests);
-        let (manifest, mut entries) = pending.complete(&self.identity, &names);
+        let (mut manifest, mut entries) = pending.complete(&self.identity, &names);
+        let draft = match self.increments.join(id, &mut entries) {
+            Ok((files, draft)) => {
+                manifest.files = files;
+                draft
+            }
+            Err(error) => return self.not_joined(id, entries, requests, &error),
+        };
         let mut sealed = self.carried.join(&mut entries);
         let committables = collect(&entries)?;
         sealed.extend(self.queue.seal(id)?);
@@ -105,18 +117,19 @@ impl Attempt<'_> {
             let (own, claimed, stored) = (self.store.clone(), self.claimed.clone(), stored.clone());
             tokio::spawn(store(own, manifest, entries, retain, claimed, savepoints, stored))
         });
-        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, requests, size, stored, job });
+        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, draft, requests, size, stored, job });
         Ok(())
     }
 
     /// A checkpoint is stored, or cannot be. True: the job was to stop with a savepoint, which cannot be written, and goes on.
-    pub(super) fn written(&mut self, result: JobResult<Savepoints>, stopper: &watch::Sender<StopMode>) -> JobResult<bool> {
+    pub(super) fn written(&mut self, result: JobResult<Stored>, stopper: &watch::Sender<StopMode>) -> JobResult<bool> {
         let Some(writing) = self.writing.take() else { return Ok(false) };
-        let savepoints = match result {
-            Ok(savepoints) => savepoints,
+        let Stored { savepoints, to_build_upon } = match result {
+            Ok(stored) => stored,
             Err(error) => return self.not_stored(writing, error).map(|()| false),
         };
         self.begun = false;
+        self.increments.stored(writing.draft, to_build_upon);
         self.failures.succeeded();
         self.pause(Duration::ZERO);
         for mailbox in self.mailboxes.iter().flatten() {
@@ -140,10 +153,10 @@ impl Attempt<'_> {
 }
 
 /// Waits until the checkpoint that is on its way to the store is there. Cancel safe.
-pub(super) async fn written(writing: &mut Option<Writing>) -> JobResult<Savepoints> {
+pub(super) async fn written(writing: &mut Option<Writing>) -> JobResult<Stored> {
     match writing {
         None => std::future::pending().await,
-        Some(Writing { job: None, .. }) => Ok(Vec::new()),
+        Some(Writing { job: None, .. }) => Ok(Stored::default()),
         Some(Writing { job: Some(job), .. }) => {
             job.await.unwrap_or_else(|error| Err(JobError::transient(format!("writing a checkpoint panicked: {error}"))))
         }

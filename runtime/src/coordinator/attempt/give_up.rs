@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use super::{Attempt, Writing};
+use crate::checkpoint::StateEntry;
 use crate::coordinator::checkpointing::{Pending, Purpose};
 use crate::coordinator::control::CheckpointRequest;
 use crate::error::{ErrorKind, JobError, JobResult};
@@ -77,6 +78,7 @@ impl Attempt<'_> {
         let pending = self.pending.take_if(|pending| pending.id == checkpoint);
         let lost = pending.map(|pending| Lost { id: checkpoint, requests: self.abandon_pending(pending) });
         self.carried.keep(staged);
+        self.increments.lose();
         let chain = self.settings.job.chains[task.chain].name;
         match lost {
             Some(lost) => self.give_up(lost, &format!("subtask {} of {chain} has no part of it: {reason}", task.subtask)),
@@ -98,16 +100,30 @@ impl Attempt<'_> {
         )))
     }
 
+    /// The pieces of a checkpoint do not join those that are stored.
+    pub(super) fn not_joined(
+        &mut self,
+        id: u64,
+        entries: Vec<StateEntry>,
+        requests: Vec<CheckpointRequest>,
+        error: &JobError,
+    ) -> JobResult<()> {
+        self.carried.keep(entries);
+        self.give_up(Lost { id, requests }, error.message())
+    }
+
     fn abandon_pending(&mut self, pending: Pending) -> Vec<CheckpointRequest> {
-        let (entries, requests) = pending.abandon();
+        let (mut entries, requests) = pending.abandon();
+        self.increments.keep(&mut entries);
         self.carried.keep(entries);
         requests
     }
 
     /// What it has written is removed, once `before` is done.
     fn abandon_writing(&mut self, writing: Writing, before: impl Future<Output = ()> + Send + 'static) -> Lost {
-        let Writing { id, committables, sealed, requests, .. } = writing;
+        let Writing { id, committables, sealed, draft, requests, .. } = writing;
         self.carried.keep_collected(committables, sealed);
+        self.increments.not_stored(draft);
         if let Some(store) = self.store.clone() {
             while self.stale.try_join_next().is_some() {}
             self.stale.spawn(async move {
@@ -122,6 +138,7 @@ impl Attempt<'_> {
     fn give_up(&mut self, lost: Lost, reason: &str) -> JobResult<()> {
         let Lost { id, requests } = lost;
         self.begun = false;
+        self.increments.given_up();
         self.board.checkpoint_failed();
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Abort(id));

@@ -7,6 +7,7 @@
 //! The files are a cache and nothing else: what counts is in checkpoints. Every attempt begins with an empty folder of its own
 //! and removes it at its end; what killed processes left behind goes at the next start. So nothing is ever synced.
 
+mod changes;
 mod folder;
 mod snapshot;
 mod spill;
@@ -14,5 +15,5 @@ mod spill;
 mod tests;
 
 pub use folder::Disk;
-pub(super) use snapshot::SpilledTable;
+pub(super) use snapshot::{SpilledChanges, SpilledTable};
 pub(super) use spill::{Fate, Spill};

@@ -3,13 +3,14 @@
 //! What was in memory was encoded then. What was on disk is read from a snapshot of the store, on the thread that writes the
 //! checkpoint, while the task goes on.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use fjall::{Readable, Snapshot};
 
 use super::Disk;
+use crate::checkpoint::pieces;
 use crate::error::JobResult;
 use crate::state::{State, StateReader};
 
@@ -32,6 +33,35 @@ pub struct Away {
     pub in_memory: HashSet<Vec<u8>>,
 }
 
+impl Away {
+    /// The entries, as they are on disk.
+    fn each<V: State>(&self, mut each: impl FnMut(&[u8], V)) -> JobResult<()> {
+        let Away { snapshot, disk, prefix, count, in_memory } = self;
+        let mut found = 0;
+        for item in snapshot.prefix(&disk.store()?.entries, prefix) {
+            let (at, bytes) = item.into_inner().map_err(|error| disk.failed(&error))?;
+            let key = &at[prefix.len()..];
+            if in_memory.contains(key) {
+                continue;
+            }
+            found += 1;
+            each(key, self.decode(&bytes)?);
+        }
+        if found == *count { Ok(()) } else { Err(disk.damaged(&format!("{found} entries instead of {count}"))) }
+    }
+
+    /// The value of a key.
+    fn get<V: State>(&self, key: &[u8]) -> JobResult<Option<V>> {
+        let at = [self.prefix.as_slice(), key].concat();
+        let found = self.snapshot.get(&self.disk.store()?.entries, at).map_err(|error| self.disk.failed(&error))?;
+        found.map(|bytes| self.decode(&bytes)).transpose()
+    }
+
+    fn decode<V: State>(&self, bytes: &[u8]) -> JobResult<V> {
+        V::decode_local(&mut StateReader::new(bytes)).map_err(|error| self.disk.damaged(&error.to_string()))
+    }
+}
+
 impl<V: State> SpilledTable<V> {
     /// So many entries: those that are encoded already, and the others.
     pub fn new(count: u64, bytes: Vec<u8>, away: Option<Away>) -> Self {
@@ -42,19 +72,59 @@ impl<V: State> SpilledTable<V> {
     pub fn encode(&self, out: &mut Vec<u8>) -> JobResult<()> {
         self.count.encode(out);
         out.extend_from_slice(&self.bytes);
-        let Some(Away { snapshot, disk, prefix, count, in_memory }) = &self.away else { return Ok(()) };
-        let mut found = 0;
-        for item in snapshot.prefix(&disk.store()?.entries, prefix) {
-            let (at, bytes) = item.into_inner().map_err(|error| disk.failed(&error))?;
-            let key = &at[prefix.len()..];
-            if in_memory.contains(key) {
-                continue;
-            }
-            found += 1;
+        let Some(away) = &self.away else { return Ok(()) };
+        away.each(|key, value: V| {
             out.extend_from_slice(key);
-            let value = V::decode_local(&mut StateReader::new(&bytes)).map_err(|error| disk.damaged(&error.to_string()))?;
             value.encode(out);
+        })
+    }
+}
+
+/// What has changed in a table that spills, up to a checkpoint.
+pub struct SpilledChanges<V> {
+    /// How many entries the table has.
+    live: u64,
+    /// Keys that have changed and were not in memory. None: all of the table is meant.
+    keys: Option<BTreeSet<Vec<u8>>>,
+    /// What was in memory and has changed.
+    bytes: Vec<u8>,
+    away: Option<Away>,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<V: State> SpilledChanges<V> {
+    /// See the fields.
+    pub fn new(live: u64, keys: Option<BTreeSet<Vec<u8>>>, bytes: Vec<u8>, away: Option<Away>) -> Self {
+        SpilledChanges { live, keys, bytes, away, value: PhantomData }
+    }
+
+    /// How many entries the table has.
+    pub fn live(&self) -> u64 {
+        self.live
+    }
+
+    /// Appends a table of a piece up to its end. What was in memory comes last: it counts, whatever was noted of its key.
+    pub fn encode(&self, name: &[u8], out: &mut Vec<u8>) -> JobResult<()> {
+        pieces::write_table(name, self.keys.is_none(), out);
+        let mut encoded = Vec::new();
+        let mut put = |key: &[u8], value: V, out: &mut Vec<u8>| {
+            encoded.clear();
+            value.encode(&mut encoded);
+            pieces::put(key, &encoded, out);
+        };
+        match (&self.keys, &self.away) {
+            (None, Some(away)) => away.each(|key, value| put(key, value, out))?,
+            (None, None) => {}
+            (Some(keys), away) => {
+                for key in keys {
+                    match away.as_ref().map(|away| away.get::<V>(key)).transpose()?.flatten() {
+                        Some(value) => put(key, value, out),
+                        None => pieces::removed(key, out),
+                    }
+                }
+            }
         }
-        if found == *count { Ok(()) } else { Err(disk.damaged(&format!("{found} entries instead of {count}"))) }
+        out.extend_from_slice(&self.bytes);
+        Ok(())
     }
 }

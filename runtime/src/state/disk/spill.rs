@@ -1,17 +1,21 @@
 //! Which entries of keyed tables are in memory, and which on disk.
 //!
 //! An entry has a mark: whether it was asked for since the last look (then it stays for this time), whether a copy of it lies on
-//! disk, and whether it differs from that. Entries that go are written only if they differ. Keys on disk are the number of the
+//! disk, and whether it differs from that. Entries that go are written only if they differ. For checkpoints that hold what has changed it
+//! also says whether the entry differs from what the last one has, and whether that may have it; of entries that are not in memory
+//! [`Changed`] knows. Keys on disk are the number of the
 //! tables, the table, and the encoded key, so that a table can be read as a whole.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Disk;
-use super::snapshot::{Away, SpilledTable};
+use super::changes::Changed;
+use super::snapshot::{Away, SpilledChanges, SpilledTable};
+use crate::checkpoint::pieces;
 use crate::error::JobResult;
 use crate::record::Key;
-use crate::state::entries::{ASKED, CHANGED, COPIED, Entries, Entry};
+use crate::state::entries::{ASKED, CHANGED, COPIED, DIRTY, Entries, Entry, Gone, KNOWN};
 use crate::state::table::Table;
 use crate::state::{Slot, State, StateError, StateReader, hash_bytes};
 
@@ -20,6 +24,12 @@ const LONGEST_KEY: usize = 60_000;
 
 /// So many calls from one look at the memory to the next.
 const CALLS: u32 = 64;
+
+/// Bytes in front of the key: the numbers of the tables and the table.
+const PREFIX: usize = 6;
+
+/// So many bytes of keys that have changed are never too many.
+const KEYS: usize = 16 << 10;
 
 /// So many entries are written at a time.
 const BATCH: usize = 512;
@@ -33,8 +43,10 @@ pub struct Spill<K> {
     number: u32,
     /// Per table, how many entries are on disk only.
     away: Vec<usize>,
-    /// Entries that were removed and have a copy on disk.
-    gone: Vec<(u32, K)>,
+    /// Entries that were removed and have a copy on disk or in a checkpoint.
+    gone: Gone<K>,
+    /// What has changed since the last checkpoint and is not in memory.
+    changed: Changed,
     /// The entry that is looked at next: table, place.
     hand: (usize, usize),
     calls: u32,
@@ -72,6 +84,7 @@ impl<K: Key> Spill<K> {
             number,
             away: vec![0; tables],
             gone: Vec::new(),
+            changed: Changed::new(tables),
             hand: (0, 0),
             calls: 0,
             every,
@@ -85,8 +98,13 @@ impl<K: Key> Spill<K> {
     }
 
     /// Where removals are noted.
-    pub fn gone(&mut self) -> &mut Vec<(u32, K)> {
+    pub fn gone(&mut self) -> &mut Gone<K> {
         &mut self.gone
+    }
+
+    /// All entries of a table are about to go: the next checkpoint has what is there then.
+    pub fn begin_anew(&mut self, table: usize) {
+        self.changed.begin_anew(table);
     }
 
     /// How many entries of a table are on disk only.
@@ -121,8 +139,11 @@ impl<K: Key> Spill<K> {
         self.sample(tables);
         let each = size_of::<Entry<K, V>>() + OVERHEAD + self.encoded;
         let mut bytes = entries * each;
-        let total = self.disk.charge(self.charged, bytes);
         let (most, share) = (self.disk.cache(), self.disk.share());
+        // Where that takes too much memory, the next checkpoint has everything.
+        self.changed.keep_within((share / 4).max(KEYS));
+        let keys = self.changed.bytes();
+        let total = self.disk.charge(self.charged, bytes + keys);
         if total > most && bytes > share {
             // A little more than is too much, so that it is not to be done again at once.
             let keep = (bytes - (total - most).min(bytes)).max(share) / each;
@@ -132,7 +153,7 @@ impl<K: Key> Spill<K> {
             bytes = after;
             self.disk.tidy()?;
         }
-        self.charged = bytes;
+        self.charged = bytes + keys;
         Ok(())
     }
 
@@ -148,10 +169,15 @@ impl<K: Key> Spill<K> {
     }
 
     fn forget_gone(&mut self) -> JobResult<()> {
-        while let Some((table, key)) = self.gone.pop() {
+        while let Some((table, mark, key)) = self.gone.pop() {
             self.encode_key(table as usize, &key);
-            let store = self.disk.store()?;
-            store.entries.remove(self.key.as_slice()).map_err(|error| self.disk.failed(&error))?;
+            if mark & KNOWN != 0 {
+                self.changed.note(table as usize, &self.key[PREFIX..]);
+            }
+            if mark & COPIED != 0 {
+                let store = self.disk.store()?;
+                store.entries.remove(self.key.as_slice()).map_err(|error| self.disk.failed(&error))?;
+            }
         }
         Ok(())
     }
@@ -169,7 +195,9 @@ impl<K: Key> Spill<K> {
         let store = self.disk.store()?;
         let Some(bytes) = store.entries.get(&self.key).map_err(|error| self.disk.failed(&error))? else { return Ok(()) };
         let value = self.decode(&bytes)?;
-        entries.insert(slot, key.clone(), value, ASKED | COPIED);
+        // Whether the last checkpoint has it is not known any more: it may.
+        let dirty = if self.changed.forget(table, &self.key[PREFIX..]) { DIRTY } else { 0 };
+        entries.insert(slot, key.clone(), value, ASKED | COPIED | KNOWN | dirty);
         self.away[table] -= 1;
         Ok(())
     }
@@ -207,6 +235,9 @@ impl<K: Key> Spill<K> {
                 self.value.clear();
                 entry.value.encode_local(&mut self.value);
                 batch.insert(&store.entries, self.key.as_slice(), self.value.as_slice());
+            }
+            if entry.mark & DIRTY != 0 {
+                self.changed.note(table, &self.key[PREFIX..]);
             }
             entries.remove(place);
             self.away[table] += 1;
@@ -247,6 +278,42 @@ impl<K: Key> Spill<K> {
         Ok(SpilledTable::new((entries.list.len() + away) as u64, bytes, on_disk))
     }
 
+    /// What has changed in a table since the last call, for a checkpoint; all of it if `anew`, or if that is not known. What is in
+    /// memory is encoded, the rest is read when it is written.
+    pub fn changes<V: State>(&mut self, table: usize, entries: &mut Entries<K, V>, anew: bool) -> JobResult<SpilledChanges<V>> {
+        self.forget_gone()?;
+        let keys = self.changed.take(table).filter(|_| !anew);
+        let anew = keys.is_none();
+        let away = self.away[table];
+        let mut bytes = Vec::new();
+        let mut in_memory = HashSet::new();
+        for entry in &mut entries.list {
+            if anew || entry.mark & DIRTY != 0 {
+                self.key.clear();
+                self.value.clear();
+                entry.key.encode(&mut self.key);
+                entry.value.encode(&mut self.value);
+                pieces::put(&self.key, &self.value, &mut bytes);
+                if anew && away > 0 && entry.mark & COPIED != 0 {
+                    in_memory.insert(self.key.clone());
+                }
+            }
+            entry.mark = entry.mark & !DIRTY | KNOWN;
+        }
+        let live = (entries.list.len() + away) as u64;
+        let on_disk = match away {
+            0 => None,
+            _ => Some(Away {
+                snapshot: self.disk.store()?.snapshot(),
+                disk: self.disk.clone(),
+                prefix: self.prefix(table),
+                count: away,
+                in_memory,
+            }),
+        };
+        Ok(SpilledChanges::new(live, keys, bytes, on_disk))
+    }
+
     fn prefix(&self, table: usize) -> Vec<u8> {
         [&self.number.to_be_bytes()[..], &(table as u16).to_be_bytes()].concat()
     }
@@ -277,11 +344,13 @@ impl<K: Key> Spill<K> {
             match each(slot, key, &mut value)? {
                 Fate::Stays => continue,
                 Fate::Changed => {
+                    self.changed.note(table, encoded);
                     self.value.clear();
                     value.encode_local(&mut self.value);
                     batch.insert(&store.entries, at, self.value.as_slice());
                 }
                 Fate::Goes => {
+                    self.changed.note(table, encoded);
                     self.away[table] -= 1;
                     batch.remove(&store.entries, at);
                 }

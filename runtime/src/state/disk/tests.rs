@@ -6,9 +6,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::Disk;
+use crate::checkpoint::{Part, Piece, StateEntry, pieces};
 use crate::error::JobError;
 use crate::operator::OperatorContext;
-use crate::state::{KeyHasher, KeyedTables, Place, StateReader, decode_entries};
+use crate::state::{KeyHasher, KeyedTables, Place, SharedChanges, StateReader, decode_entries};
 
 type Tables = KeyedTables<String, Vec<i64>>;
 
@@ -89,6 +90,65 @@ fn restored(tables: &mut Tables, hasher: &mut KeyHasher) -> Tables {
     new
 }
 
+type Model = BTreeMap<String, Vec<i64>>;
+
+/// Does to the tables and to a map what the step says.
+fn apply(step: &Step, tables: &mut Tables, hasher: &mut KeyHasher, map: &mut Model) {
+    match step {
+        Step::Push(number, value) => {
+            let key = key(*number);
+            let slot = hasher.slot(&key).unwrap();
+            match tables.place(slot, &key).unwrap() {
+                Place::Occupied(mut place) => place.value().push(*value),
+                Place::Vacant(place) => place.insert(key.clone(), Vec::new()).push(*value),
+            }
+            map.entry(key).or_default().push(*value);
+        }
+        Step::Remove(number) => {
+            let key = key(*number);
+            let slot = hasher.slot(&key).unwrap();
+            let removed = match tables.place(slot, &key).unwrap() {
+                Place::Occupied(place) => Some(place.remove().1),
+                Place::Vacant(_) => None,
+            };
+            assert_eq!(removed, map.remove(&key));
+        }
+        Step::Get(number) => {
+            let key = key(*number);
+            let slot = hasher.slot(&key).unwrap();
+            assert_eq!(tables.get(slot, &key).unwrap(), map.get(&key));
+        }
+        Step::Sweep => {
+            let change = |_: &String, value: &mut Vec<i64>| {
+                value.push(7);
+                value[0] % 2 == 0
+            };
+            for table in 0..4 {
+                tables.sweep(table, |value| value.len() > 1, change).unwrap();
+            }
+            map.retain(|key, value| value.len() <= 1 || !change(key, value));
+        }
+        Step::Change => {
+            for table in 0..4 {
+                let change = |_: &String, value: &mut Vec<i64>| {
+                    value.push(-1);
+                    Ok::<_, JobError>(())
+                };
+                tables.change(table, |value| value[0] > 50, change).unwrap();
+            }
+            map.values_mut().filter(|value| value[0] > 50).for_each(|value| value.push(-1));
+        }
+        Step::Drain(table) => {
+            let drained = tables.drain(*table, |key, value| {
+                assert_eq!(map.remove(&key), Some(value));
+                Ok::<_, JobError>(())
+            });
+            drained.unwrap();
+        }
+        Step::Restore(_) => panic!("that is for the caller"),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -103,60 +163,11 @@ proptest! {
             let mut map: BTreeMap<String, Vec<i64>> = BTreeMap::new();
             for step in &steps {
                 match step {
-                    Step::Push(number, value) => {
-                        let key = key(*number);
-                        let slot = hashers[at].slot(&key).unwrap();
-                        match tables.place(slot, &key).unwrap() {
-                            Place::Occupied(mut place) => place.value().push(*value),
-                            Place::Vacant(place) => place.insert(key.clone(), Vec::new()).push(*value),
-                        }
-                        map.entry(key).or_default().push(*value);
-                    }
-                    Step::Remove(number) => {
-                        let key = key(*number);
-                        let slot = hashers[at].slot(&key).unwrap();
-                        let removed = match tables.place(slot, &key).unwrap() {
-                            Place::Occupied(place) => Some(place.remove().1),
-                            Place::Vacant(_) => None,
-                        };
-                        assert_eq!(removed, map.remove(&key));
-                    }
-                    Step::Get(number) => {
-                        let key = key(*number);
-                        let slot = hashers[at].slot(&key).unwrap();
-                        assert_eq!(tables.get(slot, &key).unwrap(), map.get(&key));
-                    }
-                    Step::Sweep => {
-                        let change = |_: &String, value: &mut Vec<i64>| {
-                            value.push(7);
-                            value[0] % 2 == 0
-                        };
-                        for table in 0..4 {
-                            tables.sweep(table, |value| value.len() > 1, change).unwrap();
-                        }
-                        map.retain(|key, value| value.len() <= 1 || !change(key, value));
-                    }
-                    Step::Change => {
-                        for table in 0..4 {
-                            let change = |_: &String, value: &mut Vec<i64>| {
-                                value.push(-1);
-                                Ok::<_, JobError>(())
-                            };
-                            tables.change(table, |value| value[0] > 50, change).unwrap();
-                        }
-                        map.values_mut().filter(|value| value[0] > 50).for_each(|value| value.push(-1));
-                    }
-                    Step::Drain(table) => {
-                        let drained = tables.drain(*table, |key, value| {
-                            assert_eq!(map.remove(&key), Some(value));
-                            Ok::<_, JobError>(())
-                        });
-                        drained.unwrap();
-                    }
                     Step::Restore(next) => {
                         at = if *next { (at + 1) % disks.len() } else { at };
                         tables = restored(&mut tables, &mut hashers[at]);
                     }
+                    step => apply(step, &mut tables, &mut hashers[at], &mut map),
                 }
             }
             assert_eq!(all(&mut tables), map);
@@ -164,6 +175,153 @@ proptest! {
             assert_eq!(all(&mut tables), map);
         }
     }
+}
+
+/// Tables whose checkpoints are pieces: what the coordinator stores, and what it puts together.
+struct InPieces {
+    /// The last checkpoint, and what has to be in it.
+    last: (u64, Model),
+    /// Taken and not encoded yet, with the checkpoint before.
+    waiting: Vec<(u64, Vec<SharedChanges<String, Vec<i64>>>)>,
+    stored: Vec<StateEntry>,
+}
+
+impl InPieces {
+    fn take(&mut self, tables: &mut Tables, map: &Model, anew: bool) {
+        let since = if anew { 0 } else { self.last.0 };
+        let taken = (0..tables.tables()).map(|table| tables.share_changes(table, since == 0).unwrap()).collect();
+        self.waiting.push((since, taken));
+        self.last = (self.last.0 + 1, map.clone());
+    }
+
+    /// The thread that writes has come to them.
+    fn encode(&mut self) {
+        let first = self.last.0 + 1 - self.waiting.len() as u64;
+        for (checkpoint, (since, taken)) in (first..).zip(self.waiting.drain(..)) {
+            for (group, changes) in (0..).zip(taken) {
+                let piece = Piece { checkpoint, since, live: changes.live() };
+                let mut bytes = Vec::new();
+                piece.table(&[], &mut bytes);
+                changes.encode(&[], &mut bytes).unwrap();
+                pieces::end(&mut bytes);
+                assert_eq!(Piece::of(&bytes), Some(piece));
+                let (uid, state, schema) = (String::new(), String::new(), String::new());
+                self.stored.push(StateEntry { uid, state, schema, subtask: 0, part: Part::Piece(group, bytes) });
+            }
+        }
+    }
+
+    /// The last checkpoint, as it is read; it has what it has to have.
+    fn read(&mut self, mut take: impl FnMut(String, Vec<i64>)) {
+        self.encode();
+        let mut found = Model::new();
+        for entry in pieces::whole(self.last.0, self.stored.clone()).unwrap() {
+            decode_entries(&mut StateReader::new(entry.part.bytes()), |key: String, value: Vec<i64>| {
+                assert_eq!(found.insert(key.clone(), value.clone()), None, "{key} is there twice");
+                take(key, value);
+                Ok(())
+            })
+            .unwrap();
+        }
+        assert_eq!(found, self.last.1);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Step(Step),
+    /// Everything, or what has changed.
+    Checkpoint(bool),
+    Encode,
+    /// The state is that of the last checkpoint again, with another amount of memory.
+    Restore,
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let step = steps().prop_map(|steps| {
+        let steps = steps.into_iter().filter(|step| !matches!(step, Step::Restore(_)));
+        steps.take(12).map(Event::Step).collect::<Vec<_>>()
+    });
+    let event = prop_oneof![
+        6 => step,
+        5 => Just(vec![Event::Checkpoint(false)]),
+        1 => Just(vec![Event::Checkpoint(true)]),
+        2 => Just(vec![Event::Encode]),
+        1 => Just(vec![Event::Restore]),
+    ];
+    prop::collection::vec(event, 0..30).prop_map(|events| events.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Checkpoints that hold what has changed, put together, are the state at that moment.
+    #[test]
+    fn what_has_changed_is_all_that_has_changed(events in events()) {
+        let disks = [disk(0), disk(4000), disk(1 << 30)];
+        let mut hashers: Vec<_> = disks.iter().map(|(_, disk)| hasher(disk)).collect();
+        for start in 0..disks.len() {
+            let mut at = start;
+            let (mut tables, mut map): (Tables, Model) = (KeyedTables::new(&hashers[at]), Model::new());
+            let mut checkpoints = InPieces { last: (0, Model::new()), waiting: Vec::new(), stored: Vec::new() };
+            for event in &events {
+                match event {
+                    Event::Step(step) => apply(step, &mut tables, &mut hashers[at], &mut map),
+                    Event::Checkpoint(anew) => checkpoints.take(&mut tables, &map, *anew),
+                    Event::Encode => checkpoints.encode(),
+                    Event::Restore => {
+                        at = (at + 1) % disks.len();
+                        tables = KeyedTables::new(&hashers[at]);
+                        let hasher = &mut hashers[at];
+                        checkpoints.read(|key, value| {
+                            if let Place::Vacant(place) = tables.place(hasher.slot(&key).unwrap(), &key).unwrap() {
+                                place.insert(key, value);
+                            }
+                        });
+                        map.clone_from(&checkpoints.last.1);
+                        // Another attempt: its first is by itself.
+                        checkpoints.stored.clear();
+                        checkpoints.take(&mut tables, &map, true);
+                    }
+                }
+            }
+            checkpoints.read(|_, _| {});
+            assert_eq!(all(&mut tables), map);
+        }
+    }
+}
+
+/// Few keys of many: no more is written than they are.
+#[test]
+fn what_has_not_changed_is_not_written() {
+    let (_folder, disk) = disk(64 << 10);
+    let mut hasher = hasher(&disk);
+    let mut tables: KeyedTables<i64, i64> = KeyedTables::new(&hasher);
+    let mut put = |tables: &mut KeyedTables<i64, i64>, key: i64, value: i64| match tables
+        .place(hasher.slot(&key).unwrap(), &key)
+        .unwrap()
+    {
+        Place::Occupied(mut place) => *place.value() = value,
+        Place::Vacant(place) => drop(place.insert(key, value)),
+    };
+    let size = |tables: &mut KeyedTables<i64, i64>, anew| -> usize {
+        let mut bytes = Vec::new();
+        (0..4).for_each(|table| tables.share_changes(table, anew).unwrap().encode(&[], &mut bytes).unwrap());
+        bytes.len()
+    };
+    (0..10_000).for_each(|key| put(&mut tables, key, 1));
+    assert!(tables.in_memory() < 5000, "{}", tables.in_memory());
+    let (all, nothing) = (size(&mut tables, true), size(&mut tables, false));
+    (0..100).for_each(|key| put(&mut tables, 100 * key, 2));
+    let few = size(&mut tables, false);
+    assert!(all > 50_000 && nothing < 20 && (500..1000).contains(&few), "{all}, {nothing}, {few}");
+    // So much has changed that the keys of it would take too much memory: all of it.
+    (0..9000).for_each(|key| put(&mut tables, key, 3));
+    let many = size(&mut tables, false);
+    assert!(many >= all, "{many}");
+    (0..10).for_each(|key| put(&mut tables, key, 4));
+    let few = size(&mut tables, false);
+    assert!(few < 200, "{few}");
 }
 
 #[test]

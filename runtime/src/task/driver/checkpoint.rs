@@ -1,5 +1,6 @@
 //! A task's part of a checkpoint: when it is taken, how it is encoded, and what is said of it.
 
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use super::{Progress, Task, TaskFailure};
@@ -37,7 +38,11 @@ impl Task {
             self.outbox.put_all(|| Element::Barrier(checkpoint));
         }
         seam::reach(Point::Barrier).await?;
-        let mut snapshot = SnapshotBuilder::new(checkpoint);
+        let mut snapshot = match &self.anew {
+            None => SnapshotBuilder::new(checkpoint),
+            Some(anew) if anew.load(SeqCst) == checkpoint => SnapshotBuilder::in_pieces(checkpoint, 0),
+            Some(_) => SnapshotBuilder::in_pieces(checkpoint, progress.part),
+        };
         let chain = &mut self.chain;
         seam::in_place(|| chain.snapshot(&mut snapshot))?;
         seam::reach(Point::Snapshot).await?;

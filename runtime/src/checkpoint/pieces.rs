@@ -1,0 +1,360 @@
+//! Key groups in pieces: what has changed since the checkpoint before, to be put together with that.
+//!
+//! In: entries of a checkpoint in the order of their files, among them pieces of key groups, of this checkpoint and of those that it
+//! builds upon. Out: the key groups as a whole ([`whole`]), as if they had been written so. Whoever reads a checkpoint comes through here,
+//! and no operator and no tool knows of pieces.
+//!
+//! A piece says for which checkpoint it was made, and since which one it knows everything that has changed. So a piece that is
+//! missing is noticed, whatever the reason: a key group is whole or an error. A key group of which the checkpoint itself has
+//! no piece was empty.
+//!
+//! The bytes: the checkpoint, the one before (0: the piece holds everything), how many entries the key group has, and its form: nothing, a
+//! table, or tables with names. Then what stands before the tables, and the tables: name, whether it begins anew, and its entries,
+//! each put (key and value, which the last such one of a key decides) or removed. A table that is not in a piece was empty. Numbers and
+//! lengths have variable length.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use super::walk::{Cursor, Damaged};
+use super::{Part, StateEntry};
+use crate::bytes::write_varint;
+
+const NOTHING: u8 = 0;
+const TABLE: u8 = 1;
+const TABLES: u8 = 2;
+
+const END: u8 = 0;
+const PUT: u8 = 1;
+const REMOVED: u8 = 2;
+
+/// What a piece says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The checkpoint that it was made for.
+    pub checkpoint: u64,
+    /// It holds what has changed since this one; 0: it holds everything.
+    pub since: u64,
+    /// How many entries the key group has.
+    pub live: u64,
+}
+
+impl Piece {
+    /// What the bytes of a piece say of it. None: they are none.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        read_piece(&mut Cursor::new(bytes)).ok()
+    }
+
+    fn write(self, form: u8, out: &mut Vec<u8>) {
+        write_varint(self.checkpoint, out);
+        write_varint(self.since, out);
+        write_varint(self.live, out);
+        out.push(form);
+    }
+
+    /// A key group that has nothing any more.
+    pub fn nothing(self, out: &mut Vec<u8>) {
+        self.write(NOTHING, out);
+    }
+
+    /// A key group that is one table behind these bytes. What [`write_table`] writes follows, with no name, and [`end`].
+    pub fn table(self, head: &[u8], out: &mut Vec<u8>) {
+        self.write(TABLE, out);
+        write_bytes(head, out);
+    }
+
+    /// A key group that is a list of tables, each behind its name, behind these bytes. What [`write_table`] writes follows, for each of
+    /// them, and [`end`].
+    pub fn tables(self, head: &[u8], out: &mut Vec<u8>) {
+        self.write(TABLES, out);
+        write_bytes(head, out);
+    }
+}
+
+/// Begins a table. `anew`: nothing of it that was written before counts. Entries follow, and [`end`].
+pub fn write_table(name: &[u8], anew: bool, out: &mut Vec<u8>) {
+    out.push(PUT);
+    write_bytes(name, out);
+    out.push(u8::from(anew));
+}
+
+/// A key has this value.
+pub fn put(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    out.push(PUT);
+    write_bytes(key, out);
+    write_bytes(value, out);
+}
+
+/// A key has no value any more.
+pub fn removed(key: &[u8], out: &mut Vec<u8>) {
+    out.push(REMOVED);
+    write_bytes(key, out);
+}
+
+/// Ends a table, or the tables.
+pub fn end(out: &mut Vec<u8>) {
+    out.push(END);
+}
+
+fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    write_varint(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+/// The entries of a checkpoint with key groups as a whole: what is no piece stays as it is, in front.
+///
+/// # Errors
+/// What is missing or damaged, with the operator and the key group.
+pub fn whole(checkpoint: u64, entries: Vec<StateEntry>) -> Result<Vec<StateEntry>, String> {
+    let mut all = Vec::with_capacity(entries.len());
+    let mut groups: BTreeMap<(String, String, u16), Vec<StateEntry>> = BTreeMap::new();
+    for entry in entries {
+        match entry.part {
+            Part::Piece(group, _) => groups.entry((entry.uid.clone(), entry.state.clone(), group)).or_default().push(entry),
+            _ => all.push(entry),
+        }
+    }
+    for ((uid, state, group), mut pieces) in groups {
+        let bytes: Vec<&[u8]> = pieces.iter().map(|entry| entry.part.bytes()).collect();
+        let whole = put_together(checkpoint, &bytes).map_err(|reason| format!("key group {group} of {uid} {state}: {reason}"))?;
+        if let (Some(bytes), Some(last)) = (whole, pieces.pop()) {
+            all.push(StateEntry { part: Part::Group(group, bytes), ..last });
+        }
+    }
+    Ok(all)
+}
+
+/// One key group from its pieces, in their order. None: it has nothing.
+fn put_together(checkpoint: u64, pieces: &[&[u8]]) -> Result<Option<Vec<u8>>, String> {
+    let mut read = Vec::with_capacity(pieces.len());
+    for bytes in pieces {
+        let mut cursor = Cursor::new(bytes);
+        let piece = read_piece(&mut cursor).map_err(|Damaged| "a piece of it is damaged".to_owned())?;
+        read.push((piece, cursor));
+    }
+    if read.last().is_none_or(|(last, _)| last.checkpoint != checkpoint) {
+        return Ok(None);
+    }
+    let from = read.iter().rposition(|(piece, _)| piece.since == 0).ok_or("the piece that the others build upon is missing")?;
+    let counts = &read[from..];
+    for pair in counts.windows(2) {
+        let (before, after) = (pair[0].0, pair[1].0);
+        if after.since != before.checkpoint {
+            return Err(format!("what changed between the checkpoints {} and {} is missing", before.checkpoint, after.since));
+        }
+    }
+    let contents = counts.iter().map(|(_, cursor)| Content::read(*cursor)).collect::<Result<Vec<_>, _>>();
+    let contents = contents.map_err(|Damaged| "a piece of it is damaged".to_owned())?;
+    join(&contents).map_err(|Damaged| "a piece of it is damaged".to_owned())
+}
+
+fn read_piece(cursor: &mut Cursor<'_>) -> Result<Piece, Damaged> {
+    Ok(Piece { checkpoint: cursor.varint()?, since: cursor.varint()?, live: cursor.varint()? })
+}
+
+/// What is in a piece.
+struct Content<'a> {
+    form: u8,
+    head: &'a [u8],
+    tables: Vec<Table<'a>>,
+}
+
+struct Table<'a> {
+    name: &'a [u8],
+    anew: bool,
+    /// Up to its end and beyond.
+    entries: Cursor<'a>,
+}
+
+impl<'a> Content<'a> {
+    fn read(mut cursor: Cursor<'a>) -> Result<Self, Damaged> {
+        let form = cursor.byte()?;
+        let mut content = Content { form, head: &[], tables: Vec::new() };
+        match form {
+            NOTHING => {}
+            TABLE | TABLES => {
+                content.head = cursor.bytes()?;
+                while cursor.flag()? {
+                    let (name, anew) = (cursor.bytes()?, cursor.flag()?);
+                    content.tables.push(Table { name, anew, entries: cursor });
+                    while next(&mut cursor)?.is_some() {}
+                }
+                if form == TABLE && content.tables.len() != 1 {
+                    return Err(Damaged);
+                }
+            }
+            _ => return Err(Damaged),
+        }
+        if cursor.rest.is_empty() { Ok(content) } else { Err(Damaged) }
+    }
+
+    fn table(&self, name: &[u8]) -> Option<&Table<'a>> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}
+
+/// A key, and its value or that it has none.
+type Change<'a> = (&'a [u8], Option<&'a [u8]>);
+
+fn next<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Change<'a>>, Damaged> {
+    Ok(match cursor.byte()? {
+        END => None,
+        PUT => Some((cursor.bytes()?, Some(cursor.bytes()?))),
+        REMOVED => Some((cursor.bytes()?, None)),
+        _ => return Err(Damaged),
+    })
+}
+
+fn join(contents: &[Content<'_>]) -> Result<Option<Vec<u8>>, Damaged> {
+    let Some(last) = contents.last().filter(|last| last.form != NOTHING) else { return Ok(None) };
+    let mut out = last.head.to_vec();
+    if last.form == TABLES {
+        write_varint(last.tables.len() as u64, &mut out);
+    }
+    for Table { name, .. } in &last.tables {
+        if last.form == TABLES {
+            out.extend_from_slice(name);
+        }
+        // Back to where it began: anew, or behind a piece in which it was empty.
+        let mut layers = VecDeque::new();
+        for content in contents.iter().rev() {
+            let Some(table) = content.table(name) else { break };
+            layers.push_front(table.entries);
+            if table.anew {
+                break;
+            }
+        }
+        join_table(&mut layers, &mut out)?;
+    }
+    Ok(Some(out))
+}
+
+/// The number of entries, then each: those of the first layer in their order, the others in that in which they came.
+fn join_table(layers: &mut VecDeque<Cursor<'_>>, out: &mut Vec<u8>) -> Result<(), Damaged> {
+    let first = layers.pop_front();
+    let mut changes: HashMap<&[u8], Option<&[u8]>> = HashMap::new();
+    let mut order = Vec::new();
+    for layer in layers {
+        while let Some((key, value)) = next(layer)? {
+            if changes.insert(key, value).is_none() {
+                order.push(key);
+            }
+        }
+    }
+    let mut entries = Vec::new();
+    let mut count = 0_u64;
+    let mut take = |key: &[u8], value: &[u8]| {
+        count += 1;
+        entries.extend_from_slice(key);
+        entries.extend_from_slice(value);
+    };
+    if let Some(mut first) = first {
+        while let Some((key, value)) = next(&mut first)? {
+            let value = if changes.is_empty() { value } else { changes.remove(key).unwrap_or(value) };
+            if let Some(value) = value {
+                take(key, value);
+            }
+        }
+    }
+    for key in order {
+        if let Some(Some(value)) = changes.remove(key) {
+            take(key, value);
+        }
+    }
+    write_varint(count, out);
+    out.extend_from_slice(&entries);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(group: u16, bytes: Vec<u8>) -> StateEntry {
+        let schema = "keyed{watermark:int64,entries:map<string,string>}".to_owned();
+        StateEntry { uid: "counts".into(), state: "state".into(), schema, subtask: 0, part: Part::Piece(group, bytes) }
+    }
+
+    /// `anew`, then changes, of one table with a head of one byte.
+    fn piece(checkpoint: u64, since: u64, head: u8, anew: bool, changes: &[(&str, Option<&str>)]) -> Vec<u8> {
+        let mut out = Vec::new();
+        Piece { checkpoint, since, live: 0 }.table(&[head], &mut out);
+        write_table(&[], anew, &mut out);
+        table(changes, &mut out);
+        end(&mut out);
+        out
+    }
+
+    fn table(changes: &[(&str, Option<&str>)], out: &mut Vec<u8>) {
+        for (key, value) in changes {
+            match value {
+                Some(value) => put(key.as_bytes(), value.as_bytes(), out),
+                None => removed(key.as_bytes(), out),
+            }
+        }
+        end(out);
+    }
+
+    fn group(checkpoint: u64, pieces: &[Vec<u8>]) -> Result<Option<Vec<u8>>, String> {
+        let entries = pieces.iter().map(|bytes| entry(7, bytes.clone())).collect();
+        Ok(whole(checkpoint, entries)?.pop().map(|entry| match entry.part {
+            Part::Group(7, bytes) => bytes,
+            other => panic!("{other:?}"),
+        }))
+    }
+
+    #[test]
+    fn what_has_changed_is_put_over_what_was_there() {
+        let base = piece(3, 0, 1, true, &[("a", Some("1")), ("b", Some("2")), ("c", Some("3"))]);
+        let more = piece(4, 3, 2, false, &[("b", None), ("d", Some("4")), ("c", Some("5"))]);
+        let last = piece(5, 4, 3, false, &[("d", None), ("d", Some("6")), ("e", None), ("b", Some("7"))]);
+        let all = [base.clone(), more.clone(), last];
+        assert_eq!(group(3, &all[..1]).unwrap().unwrap(), b"\x01\x03a1b2c3");
+        assert_eq!(group(4, &all[..2]).unwrap().unwrap(), b"\x02\x03a1c5d4");
+        assert_eq!(group(5, &all).unwrap().unwrap(), b"\x03\x04a1b7c5d6");
+        // Everything again: nothing before it counts, whole or not.
+        let anew = piece(6, 0, 4, true, &[("z", Some("9"))]);
+        assert_eq!(group(6, &[more, anew]).unwrap().unwrap(), b"\x04\x01z9");
+    }
+
+    #[test]
+    fn a_table_begins_anew_where_it_says_so_or_was_empty() {
+        let base = piece(3, 0, 1, true, &[("a", Some("1"))]);
+        let drained = piece(4, 3, 2, true, &[("b", Some("2"))]);
+        assert_eq!(group(4, &[base.clone(), drained]).unwrap().unwrap(), b"\x02\x01b2");
+        let mut nothing = Vec::new();
+        Piece { checkpoint: 4, since: 3, live: 0 }.nothing(&mut nothing);
+        assert_eq!(group(4, &[base.clone(), nothing.clone()]).unwrap(), None);
+        let after = piece(5, 4, 3, false, &[("c", Some("3"))]);
+        assert_eq!(group(5, &[base, nothing, after]).unwrap().unwrap(), b"\x03\x01c3");
+
+        let tables = |checkpoint, since, tables: &[(&str, bool, &[(&str, Option<&str>)])]| {
+            let mut out = Vec::new();
+            Piece { checkpoint, since, live: 0 }.tables(b"h", &mut out);
+            for (name, anew, changes) in tables {
+                write_table(name.as_bytes(), *anew, &mut out);
+                table(changes, &mut out);
+            }
+            end(&mut out);
+            out
+        };
+        let one = tables(1, 0, &[("p", true, &[("a", Some("1"))]), ("q", true, &[("a", Some("2"))])]);
+        let two = tables(2, 1, &[("q", false, &[("b", Some("3"))])]);
+        let three = tables(3, 2, &[("p", false, &[("c", Some("4"))]), ("q", false, &[])]);
+        assert_eq!(group(2, &[one.clone(), two.clone()]).unwrap().unwrap(), b"h\x01q\x02a2b3");
+        assert_eq!(group(3, &[one, two, three]).unwrap().unwrap(), b"h\x02p\x01c4q\x02a2b3");
+    }
+
+    #[test]
+    fn what_is_missing_or_damaged_is_an_error_and_what_the_checkpoint_has_not_is_empty() {
+        let base = piece(3, 0, 1, true, &[("a", Some("1"))]);
+        let more = piece(4, 3, 2, false, &[("b", Some("2"))]);
+        let last = piece(5, 4, 3, false, &[("c", Some("3"))]);
+        let said = |pieces: &[&Vec<u8>]| group(5, &pieces.iter().map(|&piece| piece.clone()).collect::<Vec<_>>()).unwrap_err();
+        assert_eq!(said(&[&base, &last]), "key group 7 of counts state: what changed between the checkpoints 3 and 4 is missing");
+        assert!(said(&[&more, &last]).contains("build upon is missing"));
+        assert_eq!(group(5, &[base.clone(), more]).unwrap(), None);
+        for len in 0..base.len() {
+            assert!(group(3, &[base[..len].to_vec()]).is_err(), "cut at {len}");
+        }
+    }
+}
