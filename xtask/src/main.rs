@@ -20,7 +20,7 @@ pause at a barrier, batches while a snapshot is encoded, and the time to restore
 usage: cargo xtask bench disk [--keys N] [--rows N]
 
 Keyed state on disk (where all fits in memory, and where a tenth does) beside the same in memory: time per row, the pause at a
-barrier, and memory.
+barrier, and memory; and checkpoints that hold what has changed beside those that hold everything.
 
 usage: cargo xtask soak hybrid [--cycles N] [--seed N]
 

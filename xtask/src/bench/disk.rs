@@ -32,6 +32,39 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let disk = |memory| Disk::open(&folder.join("state"), memory).map(Arc::new).map_err(|error| error.to_string());
     measure("on disk, all fits", Some(disk(8 * size)?), keys, rows)?;
     measure("on disk, a tenth fits", Some(disk(size / 10)?), keys, rows)?;
+    println!("\ncheckpoints with a tenth of the state in memory, after so many rows whose keys are all over\n");
+    println!("| rows since the one before | checkpoint | pause | until it is encoded | of |");
+    println!("|---:|---|---:|---:|---:|");
+    few_changes(&disk(size / 10)?, keys)
+}
+
+/// Checkpoints that hold everything beside those that hold what has changed.
+fn few_changes(disk: &Arc<Disk>, keys: u64) -> Result<(), String> {
+    let fail = |error: JobError| error.to_string();
+    let mut stage: Operator = operator(Some(disk.clone()));
+    Stage::<u64>::processing_time(&mut stage, 1).map_err(fail)?;
+    for from in (0..keys).step_by(1000) {
+        push(&mut stage, (from..(from + 1000).min(keys)).collect())?;
+    }
+    let mut random = Keys::new(keys);
+    for (before, rows) in [0, keys / 1000, keys / 100, keys / 10].into_iter().enumerate() {
+        for _ in 0..rows / 1000 {
+            let batch = random.batch();
+            push(&mut stage, batch)?;
+        }
+        // Of the same moment; a whole one leaves no trace.
+        let before = before as u64;
+        let what = if before == 0 { "begins anew" } else { "what has changed" };
+        let builders = [("everything", SnapshotBuilder::new(1)), (what, SnapshotBuilder::in_pieces(before + 1, before))];
+        for (what, mut builder) in builders {
+            let start = Instant::now();
+            Stage::<u64>::snapshot(&mut stage, &mut builder).map_err(fail)?;
+            let pause = start.elapsed();
+            let start = Instant::now();
+            let bytes: usize = encode(builder).0.iter().map(|part| part.3.len()).sum();
+            println!("| {rows} | {what} | {pause:.2?} | {:.2?} | {:.2} MB |", start.elapsed(), bytes as f64 / 1e6);
+        }
+    }
     Ok(())
 }
 

@@ -239,7 +239,7 @@ pub(super) fn encode(builder: SnapshotBuilder) -> (Parts, Duration) {
     let start = Clock::start();
     let mut parts = Vec::new();
     for state in builder.into_operators().into_iter().flat_map(|operator| operator.states) {
-        if let StateParts::Keyed(groups) = state.parts {
+        if let StateParts::Keyed(groups) | StateParts::Pieces(groups) = state.parts {
             for group in groups {
                 let mut bytes = Vec::new();
                 group.part.encode(&mut bytes).expect("nothing on disk, or a disk that works");
