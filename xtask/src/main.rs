@@ -22,10 +22,11 @@ usage: cargo xtask bench disk [--keys N] [--rows N]
 Keyed state on disk (where all fits in memory, and where a tenth does) beside the same in memory: time per row, the pause at a
 barrier, and memory; and checkpoints that hold what has changed beside those that hold everything.
 
-usage: cargo xtask soak hybrid [--cycles N] [--seed N]
+usage: cargo xtask soak hybrid|mixed [--cycles N] [--seed N]
 
 Kills a pipeline with a hybrid source N times (200) at random moments, in its stages and between them, and starts it again;
-every row must be committed once.
+every row must be committed once. `mixed` does so with state in memory and on disk, checkpoints in a folder and in a bucket, and
+sinks to both, against a local S3 server.
 
 usage: cargo xtask sim [--seeds N] [--seed FIRST]
 

@@ -8,6 +8,17 @@ pub type Flag = (&'static str, &'static str, Option<u64>);
 
 /// Runs a test of a package, as `args` say, and shows what it says.
 pub fn run(package: &str, test: &[&str], flags: &[Flag], args: &[String]) -> Result<(), String> {
+    run_with(package, test, flags, args, &[])
+}
+
+/// The same with more in its environment.
+pub fn run_with(
+    package: &str,
+    test: &[&str],
+    flags: &[Flag],
+    args: &[String],
+    environment: &[(String, String)],
+) -> Result<(), String> {
     let mut numbers: Vec<Option<u64>> = flags.iter().map(|(.., default)| *default).collect();
     let mut args = args.iter().map(String::as_str);
     while let Some(arg) = args.next() {
@@ -21,6 +32,7 @@ pub fn run(package: &str, test: &[&str], flags: &[Flag], args: &[String]) -> Res
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["test", "--package", package, "--test"]).args(test).args(["--", "--nocapture"]);
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
     for ((_, variable, _), number) in flags.iter().zip(numbers) {
         if let Some(number) = number {
             command.env(variable, number.to_string());

@@ -3,6 +3,9 @@
 //! files say, computed here.
 //!
 //! `MILLSTREAM_CYCLES` says how often (20 without it; `cargo xtask soak hybrid` runs 200), `MILLSTREAM_SEED` which moments.
+//!
+//! `cargo xtask soak mixed` starts a local S3 server, and `MILLSTREAM_BUCKET` says where that keeps its bucket `data`: then keyed state is
+//! in memory or on disk, by chance at each start, checkpoints are in a folder and in the bucket, in turn, and there are sinks to both.
 
 mod support;
 
@@ -20,9 +23,10 @@ const NEW: i64 = 1200;
 const OVERLAP: i64 = NEW / 4;
 
 struct Soak {
-    /// Without barriers that overtake rows, and with them.
-    binaries: [PathBuf; 2],
+    /// Without barriers that overtake rows, and with them; each with every place of keyed state.
+    binaries: [Vec<PathBuf>; 2],
     folder: PathBuf,
+    bucket: Option<PathBuf>,
 }
 
 impl Soak {
@@ -44,10 +48,18 @@ impl Soak {
         }
     }
 
-    fn start(&self, run: usize, parallelism: u64) -> Child {
-        Command::new(&self.binaries[run % 2])
+    /// Whether the checkpoints of this run are in the bucket.
+    fn in_bucket(&self, run: usize) -> bool {
+        self.bucket.is_some() && run / 2 % 2 == 1
+    }
+
+    fn start(&self, run: usize, parallelism: u64, state: u64) -> Child {
+        let binaries = &self.binaries[run % 2];
+        let binary = &binaries[usize::try_from(state).expect("a small number") % binaries.len()];
+        let local = self.folder.join("checkpoints");
+        Command::new(binary)
             .args(["--parallelism", &parallelism.to_string(), "--checkpoint-interval", "20ms", "--checkpoint-dir"])
-            .arg(self.folder.join("checkpoints"))
+            .arg(if self.in_bucket(run) { Path::new("s3://data/checkpoints") } else { &local })
             .arg("--data")
             .arg(self.data())
             .arg("--out")
@@ -62,7 +74,9 @@ impl Soak {
     /// The files of all checkpoints.
     fn checkpoints(&self) -> Vec<PathBuf> {
         let paths = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        paths(&self.folder.join("checkpoints")).filter(|path| path.is_dir()).flat_map(|path| paths(&path)).collect()
+        let directories = [Some(&self.folder), self.bucket.as_ref()].into_iter().flatten();
+        let folders = directories.flat_map(|directory| paths(&directory.join("checkpoints")));
+        folders.filter(|path| path.is_dir()).flat_map(|path| paths(&path)).collect()
     }
 
     /// Whether a checkpoint has rows that were on their way.
@@ -80,18 +94,39 @@ impl Soak {
         read(&self.folder.join("out/rows"), &[("id", "BIGINT")])
     }
 
+    /// What the bucket holds of them.
+    fn copies(&self) -> Option<Rows> {
+        self.bucket.as_ref().map(|bucket| read(&bucket.join("out/copies"), &[("id", "BIGINT")]))
+    }
+
+    /// Uploads that nobody has completed or aborted.
+    fn uploads(&self) -> usize {
+        let entries = self.bucket.iter().filter_map(|bucket| std::fs::read_dir(bucket.parent()?).ok()).flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with(".upload-") && name.ends_with(".json")).count()
+    }
+
     /// Rows and the windows over them: an event time that ran ahead at a switch would have left rows out of these.
     fn check(&self, what: &str) {
         compare::assert_same(&self.rows(), &expected_rows(), what);
+        if let (Some(copies), Some(bucket)) = (self.copies(), &self.bucket) {
+            compare::assert_same(&copies, &expected_rows(), &format!("in the bucket, {what}"));
+            let columns = [("key", "BIGINT"), ("rows", "BIGINT"), ("sum", "BIGINT")];
+            compare::assert_same(&read(&bucket.join("out/keys"), &columns), &expected_keys(), &format!("keys, {what}"));
+            assert_eq!(self.uploads(), 0, "uploads are left, {what}");
+        }
         let minutes = read(&self.folder.join("out/minutes"), &[("minute", "TIMESTAMP"), ("rows", "BIGINT"), ("sum", "BIGINT")]);
         compare::assert_same(&minutes, &expected_minutes(), what);
     }
 
     fn clear(&self) {
-        for folder in ["out", "checkpoints"] {
-            let folder = self.folder.join(folder);
-            if folder.exists() {
-                std::fs::remove_dir_all(folder).expect("the output of the run before can be removed");
+        for directory in [Some(&self.folder), self.bucket.as_ref()].into_iter().flatten() {
+            for folder in ["out", "checkpoints"].map(|folder| directory.join(folder)) {
+                // The server removes empty folders, too.
+                support::wait_for("the output of the run before to be gone", || {
+                    let _ = std::fs::remove_dir_all(&folder);
+                    !folder.exists()
+                });
             }
         }
         (0..STAGES.len()).for_each(|stage| self.write(stage));
@@ -114,6 +149,24 @@ fn all_ids() -> std::ops::Range<i64> {
 
 fn expected_rows() -> Rows {
     all_ids().map(|id| (id.to_string(), 1)).collect()
+}
+
+/// Rows with one key come all over the stages.
+const KEYS: i64 = 211;
+
+fn expected_keys() -> Rows {
+    let mut keys = BTreeMap::<i64, (i64, i64)>::new();
+    for id in all_ids() {
+        let key = keys.entry(id % KEYS).or_default();
+        *key = (key.0 + 1, key.1 + id);
+    }
+    let columns: Columns =
+        [("key", "BIGINT"), ("rows", "BIGINT"), ("sum", "BIGINT")].map(|(name, ty)| (name.to_string(), ty.to_string())).into();
+    let lines = keys.iter().map(|(key, (rows, sum))| {
+        let row = serde_json::json!({ "key": key, "rows": rows, "sum": sum });
+        (compare::normal_row(&row, &columns, Path::new("expected")), 1)
+    });
+    lines.collect()
 }
 
 fn expected_minutes() -> Rows {
@@ -143,27 +196,35 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
     let cycles = std::env::var("MILLSTREAM_CYCLES").ok().and_then(|text| text.parse().ok()).unwrap_or(20_usize);
     let seed = std::env::var("MILLSTREAM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0x5EED_u64);
     let folder = support::fresh_folder("hybrid-kill");
-    let binaries = [("soak", "{}"), ("overtaking", OVERTAKING)].map(|(name, settings)| {
-        let flow = folder.join(format!("{name}.flow"));
-        std::fs::write(&flow, FLOW.replace("job soak {}", &format!("job soak {settings}"))).expect("the pipeline can be written");
-        support::build(&flow, &folder)
+    let bucket = std::env::var_os("MILLSTREAM_BUCKET").map(PathBuf::from);
+    let (states, more) = if bucket.is_some() { (&["", DISK][..], IN_BUCKET) } else { (&[""][..], "") };
+    let binaries = [("soak", ""), ("overtaking", OVERTAKING)].map(|(name, checkpoint)| {
+        let build = |state: &&str| {
+            let name = if state.is_empty() { name.to_owned() } else { format!("{name}_on_disk") };
+            let flow = folder.join(format!("{name}.flow"));
+            let text = FLOW.replace("job soak {}", &format!("job soak {{\n{checkpoint}{state}}}")) + more;
+            std::fs::write(&flow, text).expect("the pipeline can be written");
+            support::build(&flow, &folder)
+        };
+        states.iter().map(build).collect()
     });
-    let soak = Soak { binaries, folder: folder.clone() };
+    let soak = Soak { binaries, folder: folder.clone(), bucket };
 
     soak.clear();
     let started = Instant::now();
-    let output = soak.start(0, 2).wait_with_output().expect("the pipeline ends");
+    let output = soak.start(0, 2, 0).wait_with_output().expect("the pipeline ends");
     support::assert_success(&output, "the undisturbed run");
     let undisturbed = started.elapsed();
     soak.check("the undisturbed run");
 
     let expected = expected_rows();
     let mut random = Random(seed | 1);
-    let (mut kills, mut runs, mut deleted, mut overtaken) = (0, 0, 0, 0);
+    let (mut kills, mut runs, mut deleted, mut overtaken, mut on_disk, mut in_bucket) = (0, 0, 0, 0, 0, 0);
     let mut seen_at_kills = [0; STAGES.len()];
     soak.clear();
     while kills < cycles {
-        let mut child = soak.start(runs, 1 + random.below(3));
+        let state = random.below(2);
+        let mut child = soak.start(runs, 1 + random.below(3), state);
         let moment = Duration::from_micros(random.below(undisturbed.as_micros() as u64 * 5 / 4));
         let begun = Instant::now();
         let status = loop {
@@ -189,9 +250,12 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
             }
         }
         kills += 1;
+        on_disk += usize::from(soak.bucket.is_some() && state == 1);
+        in_bucket += usize::from(soak.in_bucket(runs));
         overtaken += usize::from(soak.holds_rows());
         let rows = soak.rows();
-        for (row, times) in &rows {
+        let copies = soak.copies();
+        for (row, times) in rows.iter().chain(copies.iter().flatten()) {
             assert_eq!(*times, 1, "{what}: the row {row} is there {times} times");
         }
         let stage = stage_seen(&rows);
@@ -205,7 +269,7 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
         }
         // Files of stages that have ended are not needed any more: not even to start again. With every row committed, the run
         // may just have ended.
-        if random.below(2) == 0 && rows.len() < expected.len() {
+        if random.below(2) == 0 && rows.len() < expected.len() && copies.is_none_or(|copies| copies.len() < expected.len()) {
             for ended in &STAGES[..stage] {
                 let files = soak.data().join(ended);
                 if files.exists() {
@@ -215,14 +279,15 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
             }
         }
     }
-    let output = soak.start(runs, 2).wait_with_output().expect("the pipeline ends");
+    let output = soak.start(runs, 2, 1).wait_with_output().expect("the pipeline ends");
     let what = format!("the last run, after {kills} kills, seed {seed}");
     support::assert_success(&output, &what);
     soak.check(&what);
     println!(
         "{kills} kills (seed {seed}) in {} runs of {} rows and {} stages, an undisturbed run takes {} ms: every row once.\n\
          Committed when killed, by stage: {}. Folders of ended stages deleted between kill and restart: {deleted}. \
-         Kills that left a checkpoint with rows on their way: {overtaken}.",
+         Kills that left a checkpoint with rows on their way: {overtaken}. With state on disk: {on_disk}. With checkpoints in a bucket: \
+         {in_bucket}.",
         runs + 1,
         all_ids().end,
         STAGES.len(),
@@ -231,7 +296,22 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
     );
 }
 
-const OVERTAKING: &str = r#"{ checkpoint: every 20ms to "checkpoints" { unaligned: always } }"#;
+const OVERTAKING: &str = "    checkpoint: every 20ms to \"checkpoints\" { unaligned: always }\n";
+
+const DISK: &str = "    state: disk { path: \"state\", memory: 16MB }\n";
+
+/// What a mixed soak has more: sinks to a bucket, and state of many keys that lasts for all stages.
+const IN_BUCKET: &str = r#"
+stream copies = rows | select { id }
+
+stream keys =
+    rows
+    | select { id, at, key: id % 211 }
+    | aggregate by key over tumbling(1d) { key, rows: count(), sum: sum(id) }
+
+sink copies into file { path: "s3://data/out/copies", format: json, existing: replace }
+sink keys into file { path: "s3://data/out/keys", format: json, existing: replace }
+"#;
 
 const FLOW: &str = r#"
 /// Five months, one after the other, each with files that begin before the month does.

@@ -114,7 +114,7 @@ impl Operator {
 
     fn tell(&self, told: Option<Told>) {
         // Between two processes nothing is frozen.
-        let _ = self.world.table(|table| table.told = told);
+        let _ = self.world.table(|table| table.told = told.or(table.told.filter(|told| *told == Told::Anew)));
     }
 
     /// What it asks of the process that runs.

@@ -35,7 +35,7 @@ impl SimStore {
     async fn ask(&self, what: &str, path: &str) -> Result<()> {
         tokio::time::sleep(self.0.moment(SLOW)).await;
         self.alive().await;
-        if self.0.unlucky(&format!("{what} {path} fails"), 10) { Err(refused()) } else { Ok(()) }
+        if self.0.is_out() || self.0.unlucky(&format!("{what} {path} fails"), 10) { Err(refused()) } else { Ok(()) }
     }
 
     async fn alive(&self) {

@@ -38,7 +38,7 @@ pub(crate) struct Table {
 /// What a process was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// `--fresh`.
+    /// `--fresh`. It holds until the job has begun, in this process or a later one: the checkpoints are gone.
     Anew,
     /// `--from` this checkpoint.
     From(u64),
@@ -51,6 +51,7 @@ impl Table {
         if rows > 0 && rows != self.whole && self.told != Some(Told::Anew) {
             self.wrongs.push(format!("the job begins anew, and {rows} of {} rows of the run before are committed", self.whole));
         }
+        self.told = None;
         self.begun += 1;
         self.visible.clear();
         self.committed.clear();
@@ -58,6 +59,7 @@ impl Table {
 
     /// The job goes on from a checkpoint.
     fn go_on_from(&mut self, checkpoint: u64) {
+        self.told = self.told.filter(|told| *told != Told::Anew);
         let later = self.visible.split_off(&(checkpoint + 1, 0));
         let Some(((number, _), _)) = later.first_key_value() else { return };
         if self.told != Some(Told::From(checkpoint)) {

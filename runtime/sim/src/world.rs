@@ -25,6 +25,8 @@ pub enum Plan {
     Peace,
     /// One thing, when this point is reached for the n-th time, from 1.
     At(&'static str, u32, Fault),
+    /// The process is gone whenever this point is reached for the n-th time, from the first number up to the second.
+    Again(&'static str, u32, u32),
     /// So many things in each run, by chance.
     Chance(u32),
 }
@@ -39,6 +41,9 @@ impl Plan {
 const CRASHES: u64 = 15;
 const ERRORS: u64 = 15;
 const DELAYS: u64 = 40;
+
+/// The longest that storage does not answer, in microseconds.
+const OUT: u64 = 15_000_000;
 
 /// The longest that a point takes, in microseconds.
 const LONG: u64 = 20_000_000;
@@ -69,6 +74,10 @@ struct State {
     completed: BTreeSet<u64>,
     /// Those that are there.
     present: BTreeSet<u64>,
+    /// Until then storage does not answer.
+    out_until: i64,
+    /// The process that runs has begun a second attempt.
+    restarted: bool,
     /// Files of checkpoints with rows that were on their way.
     overtaken: u32,
     /// Checkpoints that build upon others.
@@ -90,6 +99,8 @@ impl SimWorld {
             table: Table::default(),
             completed: BTreeSet::new(),
             present: BTreeSet::new(),
+            out_until: 0,
+            restarted: false,
             overtaken: 0,
             built_upon: 0,
         };
@@ -104,6 +115,7 @@ impl SimWorld {
     pub(crate) fn begin(&self) {
         let mut state = self.state();
         state.frozen = false;
+        state.restarted = false;
         state.began = Some(Instant::now());
     }
 
@@ -189,6 +201,20 @@ impl SimWorld {
         true
     }
 
+    /// Whether storage does not answer, for longer than a request is tried again.
+    pub(crate) fn is_out(&self) -> bool {
+        if self.unlucky("storage does not answer for a while", 2) {
+            let until = self.now_micros() + i64::try_from(self.below(OUT)).unwrap_or(0);
+            self.state().out_until = until;
+        }
+        self.now_micros() < self.state().out_until
+    }
+
+    /// Whether the process that runs, or has just ended, has begun a second attempt.
+    pub(crate) fn has_restarted(&self) -> bool {
+        self.state().restarted
+    }
+
     /// A file of a checkpoint has rows that barriers have overtaken.
     pub(crate) fn overtake(&self) {
         self.state().overtaken += 1;
@@ -262,6 +288,7 @@ impl World for SimWorld {
         let hits = *hits;
         let fault = match state.plan {
             Plan::Peace => None,
+            Plan::Again(where_, first, last) => (where_ == point && (first..=last).contains(&hits)).then_some(Fault::Crash),
             Plan::At(where_, when, fault) => (where_ == point && when == hits).then_some(fault),
             Plan::Chance(_) => {
                 let fault = match roll {
@@ -288,6 +315,7 @@ impl World for SimWorld {
 
     fn said(&self, text: &str) {
         self.log(text);
+        self.state().restarted |= text.contains(": attempt 1 failed");
     }
 
     fn store(self: Arc<Self>) -> Arc<dyn ObjectStore> {

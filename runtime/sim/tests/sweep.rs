@@ -23,3 +23,18 @@ fn every_point_may_fail_be_slow_or_be_the_end() {
     }
     assert!(unreached.is_empty(), "no simulation comes by {unreached:?}");
 }
+
+#[test]
+fn a_process_may_be_killed_while_it_restores_and_the_next_ones_too() {
+    for point in ["restore.search", "attempt.start", "attempt.restored", "source.discover", "commit.begin", "commit.end"] {
+        assert!(POINTS.contains(&point), "{point}");
+        for kind in [Kind::Rows, Kind::Windows, Kind::Union] {
+            for first in [2, 3, 5] {
+                let report = simulate(u64::from(first), kind, Plan::Again(point, first, first + 4));
+                let report = report.unwrap_or_else(|failure| panic!("{failure}"));
+                let (hits, last) = (report.hits.get(point).copied().unwrap_or(0), first + 4);
+                assert!(report.processes > 4 || hits < last, "{point}: {} processes, {hits} visits", report.processes);
+            }
+        }
+    }
+}

@@ -148,7 +148,7 @@ async fn attempts_in(
     let mut claimed = None;
     let mut repeated = Repeated::default();
     loop {
-        let mut found = match look_up(store.as_deref(), settings.job.name).await {
+        let (mut found, named) = match look_up(store.as_deref(), &settings, &mut own_from).await {
             // The job has run before: the storage may come back.
             Err(error) if announced => {
                 match wait_to_restart(settings.job.name, board.attempts(), error, None, &mut strategy, control).await {
@@ -160,15 +160,10 @@ async fn attempts_in(
         };
         let own = found.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.run.clone());
         let own_highest = found.highest;
-        if let Some(path) = &settings.resume_from {
-            let own_from = *own_from.get_or_insert(found.highest + 1);
-            if found.checkpoint.as_ref().is_none_or(|checkpoint| checkpoint.manifest.checkpoint < own_from) {
-                let named = CheckpointStore::named(path, settings.job.name).await?;
-                let Named { checkpoint, folder } = named;
-                found.highest = found.highest.max(checkpoint.manifest.checkpoint);
-                found.checkpoint = Some(checkpoint);
-                claimed = Some(folder).filter(|_| settings.claim);
-            }
+        if let Some(Named { checkpoint, folder }) = named {
+            found.highest = found.highest.max(checkpoint.manifest.checkpoint);
+            found.checkpoint = Some(checkpoint);
+            claimed = Some(folder).filter(|_| settings.claim);
         }
         let found = found.usable()?;
         if let Some(store) = &store {
@@ -196,10 +191,17 @@ async fn attempts_in(
                 }
             }
         }
+        let attempt = board.attempts() + 1;
+        if announced {
+            let from = match &found.checkpoint {
+                Some(checkpoint) => format!("goes on from checkpoint {}", checkpoint.manifest.checkpoint),
+                None => "begins anew: there is no checkpoint yet".to_owned(),
+            };
+            notice(&format!("{}: attempt {attempt} {from}", settings.job.name));
+        }
         announced = true;
         check_parallelism(&settings)?;
         control.enter(JobState::Starting);
-        let attempt = board.attempts() + 1;
         let start = Start {
             store: store.clone(),
             checkpoint: found.checkpoint,
@@ -296,14 +298,27 @@ impl Repeated {
     }
 }
 
-async fn look_up(store: Option<&CheckpointStore>, job: &str) -> JobResult<Found> {
-    match store {
+/// What is there, and what the job was told to go on from, until it has newer checkpoints than that: those from `own_from` on.
+async fn look_up(
+    store: Option<&CheckpointStore>,
+    settings: &RunSettings,
+    own_from: &mut Option<u64>,
+) -> JobResult<(Found, Option<Named>)> {
+    let found = match store {
         Some(store) => {
             seam::reach(Point::Search).await?;
-            store.search(job).await
+            store.search(settings.job.name).await?
         }
-        None => Ok(Found::default()),
+        None => Found::default(),
+    };
+    let Some(path) = &settings.resume_from else { return Ok((found, None)) };
+    let own_from = *own_from.get_or_insert(found.highest + 1);
+    let newest = found.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint);
+    if newest.is_some_and(|newest| newest >= own_from) {
+        return Ok((found, None));
     }
+    let named = CheckpointStore::named(path, settings.job.name).await?;
+    Ok((found, Some(named)))
 }
 
 fn check_parallelism(settings: &RunSettings) -> JobResult<()> {

@@ -83,6 +83,9 @@ impl CheckpointStore {
     /// Takes no lock.
     pub(crate) async fn named(path: &Path, job: &str) -> JobResult<Named> {
         let cannot = |reason: String| JobError::new(format!("cannot resume from `{}`: {reason}", path.display()));
+        // What the storage does not say now it may say when the job starts again.
+        let cannot_now = |reason: String| JobError::transient(format!("cannot resume from `{}`: {reason}", path.display()));
+        let in_it = |error: JobError| error.context(format_args!("cannot resume from `{}`", path.display()));
         let remote = path.to_str().filter(|path| scheme_of(path).is_some());
         let whole = match remote {
             Some(place) => PathBuf::from(place.trim_end_matches('/')),
@@ -92,8 +95,8 @@ impl CheckpointStore {
         let name = whole.file_name().and_then(|name| name.to_str());
         let is_checkpoint = match remote {
             Some(place) => {
-                let store = folder_store(place).map_err(|error| cannot(error.message().to_owned()))?;
-                has_manifest(&*store, MANIFEST).await.map_err(cannot)?
+                let store = folder_store(place).map_err(in_it)?;
+                has_manifest(&*store, MANIFEST).await.map_err(cannot_now)?
             }
             None => whole.join(MANIFEST).exists(),
         };
@@ -102,18 +105,17 @@ impl CheckpointStore {
             (Some(_), Some(parent)) => parent,
             _ => &whole,
         };
-        let store = folder_store(&directory.to_string_lossy()).map_err(|error| cannot(error.message().to_owned()))?;
-        let given_up = lease::given_up(&*store).await.map_err(|error| cannot(root_cause(&error)))?;
+        let store = folder_store(&directory.to_string_lossy()).map_err(in_it)?;
+        let given_up = lease::given_up(&*store).await.map_err(|error| cannot_now(root_cause(&error)))?;
         let mut store = CheckpointStore::reader(store, directory.to_owned());
         store.given_up = given_up;
         let checkpoint = match folder {
             Some(folder) => store.read(folder, job).await.map_err(|error| match error {
-                ReadError::Damaged(reason)
-                | ReadError::Refused(reason)
-                | ReadError::Unreadable(reason)
-                | ReadError::GivenUp(reason) => cannot(reason),
+                ReadError::Damaged(reason) | ReadError::Refused(reason) | ReadError::GivenUp(reason) => cannot(reason),
+                ReadError::OfJob(other) => cannot(format!("it is a checkpoint of the job `{other}`, and this is `{job}`")),
+                ReadError::Unreadable(reason) => cannot_now(reason),
             })?,
-            None => store.latest(job).await?.checkpoint,
+            None => store.latest(job).await.map_err(in_it)?.checkpoint,
         };
         let named = |checkpoint: Checkpoint| Named {
             folder: match folder {

@@ -310,6 +310,13 @@ impl CheckpointStore {
                 Ok(None) => {}
                 Err(ReadError::Damaged(reason) | ReadError::GivenUp(reason)) => found.warnings.push(reason),
                 Err(ReadError::Refused(reason)) => return Err(JobError::new(reason)),
+                Err(ReadError::OfJob(other)) => {
+                    return Err(JobError::new(format!(
+                        "the checkpoint directory `{}` belongs to the job `{other}`, this is `{job}`; give it a directory of its own \
+                         (--checkpoint-dir)",
+                        self.directory.display()
+                    )));
+                }
                 Err(ReadError::Unreadable(reason)) => return Err(self.unreadable(&reason, id, &ids)),
             }
         }
@@ -361,11 +368,7 @@ impl CheckpointStore {
             }
         };
         if manifest.job != job {
-            return Err(ReadError::Refused(format!(
-                "the checkpoint directory `{}` belongs to the job `{}`, this is `{job}`; give it a directory of its own (--checkpoint-dir)",
-                self.directory.display(),
-                manifest.job
-            )));
+            return Err(ReadError::OfJob(manifest.job));
         }
         let given_up = self.given_up().await;
         let reason = match number_of(folder) {
@@ -438,4 +441,6 @@ pub(super) enum ReadError {
     Unreadable(String),
     /// Using an older one would be wrong.
     Refused(String),
+    /// It is of this other job.
+    OfJob(String),
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::storage::{CheckpointStore, FILE_SIZE, Found};
-use crate::checkpoint::{MANIFEST, Manifest, Part, StateEntry, sample};
+use crate::checkpoint::{FORMAT, MANIFEST, Manifest, Part, StateEntry, sample};
 use crate::error::JobResult;
 use crate::storage::faulty::{Faulty, Request};
 
@@ -101,6 +101,23 @@ async fn another_jobs_checkpoints_are_refused() {
     store.write(manifest(1), parts(1)).await.unwrap();
     let message = store.latest("other").await.unwrap_err().message().to_owned();
     assert!(message.contains("belongs to the job `flight_delays`"), "{message}");
+}
+
+/// One of before would have the job do again what the newest has committed.
+#[tokio::test]
+async fn one_of_a_newer_version_is_refused_and_none_before_it_is_used() {
+    let (_directory, found) = damaged(|folder| {
+        let path = folder.join(MANIFEST);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let newer = text.lines().next().unwrap().replace(&format!("\"format\":{FORMAT}"), "\"format\":77");
+        let checksum = xxhash_rust::xxh3::xxh3_64(newer.as_bytes());
+        std::fs::write(&path, format!("{newer}\nxxh3 {checksum:016x}\n")).unwrap();
+    })
+    .await;
+    let message = found.unwrap_err().message().to_owned();
+    let said =
+        format!("checkpoint-000002/manifest.json` was written by a newer version (format 77, this one knows {FORMAT}); build");
+    assert!(message.contains(&said), "{message}");
 }
 
 #[tokio::test]

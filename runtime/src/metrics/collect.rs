@@ -76,10 +76,11 @@ pub(crate) fn collect(job: &'static str, numbers: &JobNumbers, shares: &[Share])
     for (source, splits) in &numbers.unassigned {
         out.add(&UNASSIGNED, &[("source", source)], *splits as f64);
     }
+    let attempt = (numbers.restarts + 1).to_string();
     for (index, task) in numbers.tasks.iter().enumerate() {
         let subtask = task.id.subtask.to_string();
         let name = numbers.chains.get(task.id.chain).map_or("", |chain| chain.name);
-        let labels = [("task", name), ("subtask", subtask.as_str())];
+        let labels = [("task", name), ("subtask", subtask.as_str()), ("attempt", attempt.as_str())];
         let share = shares.get(index).copied().unwrap_or_default();
         out.add(&BUSY, &labels, share.busy * 1000.0);
         out.add(&IDLE, &labels, share.idle * 1000.0);

@@ -221,7 +221,7 @@ fn a_part_that_cannot_be_encoded_is_declined() {
     let handle = JobHandle::start(fragile(), options(&setup).parallelism(1).extension(panics)).unwrap();
     let (end, completed, failed) = finish(handle);
     assert_eq!((end, failed), (Ok(JobEnd::Finished), 2.0));
-    assert!(completed >= 2.0);
+    assert!(completed >= 1.0);
     let mut numbers: Vec<i64> = output(&setup.out())
         .iter()
         .map(|line| line.trim_start_matches("{\"number\":").trim_end_matches('}').parse().unwrap())

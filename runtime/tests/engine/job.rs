@@ -173,13 +173,8 @@ pub fn run(args: &[&str]) -> u8 {
 /// The same with another job.
 pub fn run_job(job: Job, args: &[&str]) -> u8 {
     let code = millstream::run_with_args(job, args.iter().map(OsString::from));
-    if code == std::process::ExitCode::SUCCESS {
-        0
-    } else if code == std::process::ExitCode::from(2) {
-        2
-    } else {
-        1
-    }
+    // It shows its number to nobody.
+    (0..=u8::MAX).find(|&number| code == std::process::ExitCode::from(number)).expect("a number")
 }
 
 /// One bid as a line. Times move on by 20 ms a bid and are out of order by up to 3 s.

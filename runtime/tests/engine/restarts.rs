@@ -18,6 +18,7 @@ fn a_panic_is_told_with_its_task_and_place_and_as_the_same_record() {
     assert!(said.contains("counts: attempt 1 failed: bids (subtask 0) panicked: poisoned ("), "{said}");
     assert!(said.contains("tests/engine/job.rs:"), "{said}");
     assert!(said.contains("counts: attempt 2 begins in 0.0 s (failure 1)"), "{said}");
+    assert!(said.contains("counts: attempt 2 begins anew: there is no checkpoint yet"), "{said}");
     assert!(!said.contains("thread '"), "raw noise: {said}");
     // From the second time on.
     let hint = "the same record";

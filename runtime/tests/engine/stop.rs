@@ -81,6 +81,29 @@ fn a_second_process_on_the_same_checkpoints_is_refused() {
     setup.check();
 }
 
+/// Somebody removes what a sink has staged: its rows cannot be committed any more. The job ends, and says so in its exit code, too.
+#[test]
+fn rows_that_a_sink_has_lost_are_told_by_the_exit_code() {
+    let setup = Setup::new(60_000, 1);
+    let more = ["--checkpoint-dir", &setup.path("checkpoints"), "--checkpoint-interval", "1h", "--rate", "1000"];
+    let mut child = command(&setup.args(&more)).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("a staged file", || staged(&setup) || child.try_wait().unwrap().is_some());
+    for name in super::job::hidden(&setup.out()).iter().filter(|name| name.starts_with(".millstream-")) {
+        for entry in std::fs::read_dir(setup.out().join(name)).unwrap() {
+            let path = entry.unwrap().path();
+            if !path.ends_with(".lock") {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+    }
+    signal(&child, "-TERM");
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("LOST: a committable of checkpoint 1 cannot be committed: the staged file `"), "{said}");
+    assert!(said.contains("counts: WARNING: "), "{said}");
+}
+
 /// Without checkpoints there is nothing to go on from: what was written so far is there.
 #[test]
 fn stopped_without_checkpoints() {

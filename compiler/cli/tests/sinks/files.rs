@@ -135,6 +135,34 @@ fn a_job_with_checkpoints_outlives_a_full_disk() {
     JOB.assert_all_once(&out, "after the disk was full");
 }
 
+/// The same for the disk of the checkpoints: somebody fills it, and makes room again.
+#[test]
+fn checkpoints_wait_for_a_disk_that_is_full() {
+    let Some(disk) = Mount::new(&JOB.folder.join("checkpoint-disk"), "4m") else {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    };
+    let (out, checkpoints, ballast) = (JOB.folder.join("out-of-full"), disk.0.join("checkpoints"), disk.0.join("ballast"));
+    let args = ["--out", out.to_str().unwrap(), "--checkpoint-dir", checkpoints.to_str().unwrap()];
+    let args = [&args[..], &["--checkpoint-interval", "50ms", "--rate", "30000"]].concat();
+    let mut child = Kill(JOB.command(&args).stderr(Stdio::piped()).spawn().unwrap());
+    let mut said = BufReader::new(child.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    support::wait_for("the lease", || checkpoints.join(".lease-000001").exists());
+    // Until nothing more goes in.
+    let mut filled = std::fs::File::create(&ballast).unwrap();
+    for size in [65536, 4096, 1] {
+        while std::io::Write::write_all(&mut filled, &vec![1; size]).is_ok() {}
+    }
+    let full = said.find(|line| line.contains("No space left on device")).expect("it has said nothing of the full disk");
+    assert!(full.contains("cannot write `") && full.contains(checkpoints.to_str().unwrap()), "{full}");
+    std::fs::remove_file(&ballast).unwrap();
+    drop(filled);
+    let rest: Vec<_> = said.collect();
+    let status = child.0.wait().unwrap();
+    assert!(status.success(), "{status}: {full}, {rest:?}");
+    JOB.assert_all_once(&out, "after the disk of the checkpoints was full");
+}
+
 /// A small file system in memory, gone at the end.
 struct Mount(PathBuf);
 

@@ -72,7 +72,7 @@ struct Inner {
     /// Nobody else on this machine can hold it.
     locked: bool,
     record: tokio::sync::Mutex<Record>,
-    /// Who has it now.
+    /// It is lost: why.
     lost: watch::Sender<Option<String>>,
 }
 
@@ -137,9 +137,9 @@ impl Lease {
     /// Waits until somebody else has taken the directory.
     pub(super) async fn lost(&self) -> JobError {
         let mut lost = self.inner.lost.subscribe();
-        let who = lost.wait_for(Option::is_some).await.ok().and_then(|who| who.clone());
-        match who {
-            Some(who) => self.inner.lost_to(&who),
+        let why = lost.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+        match why {
+            Some(why) => JobError::new(why),
             None => std::future::pending().await,
         }
     }
@@ -186,23 +186,31 @@ impl Inner {
             ))
         };
         let next = read(&*self.store, self.epoch + 1).await.map_err(failed)?;
-        let who = match next {
-            Some((record, _)) => record.holder.to_string(),
+        let why = match next {
+            Some((record, _)) => self.lost_to(&record.holder.to_string()),
+            None if read(&*self.store, self.epoch).await.map_err(failed)?.is_some() => return Ok(()),
             // So long ago that the record was removed.
-            None if read(&*self.store, self.epoch).await.map_err(failed)?.is_none() => "another process".to_owned(),
-            None => return Ok(()),
+            None if epochs(&*self.store).await.map_err(failed)?.last().is_some_and(|&last| last > self.epoch) => {
+                self.lost_to("another process")
+            }
+            None => format!(
+                "`{}/{}`, which says that the checkpoint directory is this process's, is gone: was the directory removed? From here on it \
+                 stores and commits nothing; the same command goes on from the newest checkpoint that is there",
+                self.shown,
+                name_of(self.epoch)
+            ),
         };
-        self.lost.send_replace(Some(who.clone()));
-        Err(self.lost_to(&who))
+        self.lost.send_replace(Some(why.clone()));
+        Err(JobError::new(why))
     }
 
-    fn lost_to(&self, who: &str) -> JobError {
-        JobError::new(format!(
+    fn lost_to(&self, who: &str) -> String {
+        format!(
             "this process was not heard of for {} s and has lost the checkpoint directory `{}` to {who}; from here on it stores and \
              commits nothing",
             EXPIRES.as_secs(),
             self.shown
-        ))
+        )
     }
 
     async fn put(&self, record: &Record) -> JobResult<()> {
