@@ -125,7 +125,7 @@ fn said(arguments: TokenStream, waits: bool) -> Result<()> {
                     syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => duration(&text.value()),
                     _ => None,
                 };
-                if !micros.is_some_and(|micros| micros > 0) {
+                if micros.is_none_or(|micros| micros <= 0) {
                     return Err(Error::new(value.span(), "`timeout` is a duration such as \"5s\" or \"250ms\""));
                 }
             }
