@@ -78,3 +78,112 @@ impl Process for FraudDetector {
         Ok(())
     }
 }
+
+/// A card that its owner has lost.
+#[derive(Clone, Debug, Record)]
+pub struct Block {
+    pub card: String,
+    #[flow(event_time)]
+    pub at: Timestamp,
+}
+
+/// Rows of either of two streams.
+pub enum Event {
+    Payment(Payment),
+    Block(Block),
+}
+
+/// Of a card: since when it is blocked, and payments that wait until nothing older can come.
+#[derive(Clone, Debug, Default, State)]
+pub struct Waiting {
+    card: String,
+    blocked_at: Option<Timestamp>,
+    payments: Vec<(Timestamp, Decimal<10, 2>)>,
+}
+
+/// Finds payments with cards that were blocked before, whichever of the two streams is read first.
+pub struct LostCards;
+
+#[operator]
+impl Process for LostCards {
+    type Input = Event;
+    type Output = Alert;
+    type State = Waiting;
+
+    fn process(&mut self, event: Event, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        match event {
+            Event::Block(block) => {
+                let first = cx.state().blocked_at.map_or(block.at, |before| before.min(block.at));
+                cx.state().blocked_at = Some(first);
+            }
+            Event::Payment(payment) => {
+                cx.event_timer(payment.at);
+                cx.state().payments.push((payment.at, payment.amount));
+                cx.state().card = payment.card;
+            }
+        }
+        Ok(())
+    }
+
+    fn on_event_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        let state = cx.state();
+        let (card, since) = (state.card.clone(), state.blocked_at.filter(|since| *since <= at));
+        let (now, later) = std::mem::take(&mut state.payments).into_iter().partition(|(time, _)| *time == at);
+        state.payments = later;
+        for (at, amount) in Vec::<(Timestamp, Decimal<10, 2>)>::into_iter(now) {
+            if let Some(since) = since {
+                cx.emit(Alert { card: card.clone(), amount, at, after: Duration(at.0 - since.0) });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a bank lets its cards pay at once.
+#[derive(Clone, Debug, Record)]
+pub struct Limit {
+    pub bank: String,
+    pub most: Decimal<10, 2>,
+}
+
+/// The limits of all banks, in every subtask.
+#[derive(Default, Shared)]
+pub struct Limits {
+    of_bank: BroadcastState<String, Decimal<10, 2>>,
+}
+
+/// Finds payments above the limit of the bank of their card, which is its first letter.
+pub struct AboveLimit;
+
+#[operator]
+impl Process for AboveLimit {
+    type Input = Payment;
+    type Output = Alert;
+    type State = Waiting;
+    type Broadcast = Limit;
+    type Shared = Limits;
+
+    fn process(&mut self, payment: Payment, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        // All limits may not be there yet.
+        cx.state().payments.push((payment.at, payment.amount));
+        cx.state().card = payment.card;
+        cx.event_timer(Timestamp(i64::MAX - 1));
+        Ok(())
+    }
+
+    fn on_broadcast(&mut self, limit: Limit, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure> {
+        let (limits, everywhere) = cx.broadcast();
+        limits.of_bank.change(everywhere).insert(limit.bank, limit.most);
+        Ok(())
+    }
+
+    fn on_event_timer(&mut self, _: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        let Waiting { card, payments, .. } = std::mem::take(cx.state());
+        let bank: String = card.chars().take(1).collect();
+        let Some(most) = cx.shared().of_bank.get(&bank).copied() else { return Ok(()) };
+        for (at, amount) in payments.into_iter().filter(|(_, amount)| *amount > most) {
+            cx.emit(Alert { card: card.clone(), amount, at, after: Duration(0) });
+        }
+        Ok(())
+    }
+}

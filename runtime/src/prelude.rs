@@ -8,7 +8,7 @@ pub use crate::operator::Failure;
 pub use crate::operators::{Context, NoBroadcast, NoSide, Process, SharedContext};
 pub use crate::record::Record;
 pub use crate::state::kinds::{AggregatingState, ListState, MapState, Reduce, ReducingState, ValueState};
-pub use crate::state::{Shared, State};
+pub use crate::state::{BroadcastState, OperatorList, Shared, State, UnionList};
 pub use crate::value::{Bytes, Date, Decimal, Duration, EvalError, Json, Map, Str, Time, Timestamp, Uuid};
 pub use crate::waiting::{blocking, sleep};
 pub use millstream_macros::{Connector, Record, Shared, State, aggregate, function, operator};

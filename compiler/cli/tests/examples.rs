@@ -244,7 +244,7 @@ fn fraud() {
         let command = ["--parallelism", parallelism, "--fresh", "--replace"];
         let output = Command::new(&binary).args(command).current_dir(&folder).output().expect("the pipeline starts");
         support::assert_success(&output, "fraud");
-        for name in ["alerts", "calm"] {
+        for name in ["alerts", "calm", "lost", "above"] {
             let lines = |text: String| {
                 let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
                 lines.sort();

@@ -327,6 +327,7 @@ pub fn read_names(pipeline: &Pipeline) -> impl Iterator<Item = &Name> {
     let others = pipeline.stages.iter().flat_map(|stage| match &stage.kind {
         StageKind::Union(names) | StageKind::Combine { others: names, .. } => names.as_slice(),
         StageKind::Join(join) => std::slice::from_ref(&join.right),
+        StageKind::Process(ast::Process { second: Some(second), .. }) => std::slice::from_ref(&second.stream),
         _ => &[],
     });
     std::iter::once(&pipeline.input).chain(others)

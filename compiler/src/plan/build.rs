@@ -73,8 +73,8 @@ impl Builder<'_> {
         });
         self.vertices.insert(node.id, vertex);
         for (number, input) in inputs.into_iter().enumerate() {
-            // All but joins take all their inputs as one.
-            let number = if matches!(node.operation, Operation::Join(_)) { number } else { 0 };
+            // Others take all their inputs as one.
+            let number = if matches!(node.operation, Operation::Join(_) | Operation::Process(_)) { number } else { 0 };
             let exchange = self.exchange(&node.operation, parallelism, number, &input);
             self.graph.connect(input.producer, vertex, JobEdge { exchange, port: input.port, input: number });
         }
@@ -166,6 +166,9 @@ impl Builder<'_> {
         if let Some(keys) = required_keys(operation, number) {
             return Exchange::Hash(keys);
         }
+        if matches!(operation, Operation::Process(_)) {
+            return Exchange::Broadcast;
+        }
         let producer = self.graph.vertex(input.producer);
         let rows = self.graph.output_type(input.producer, input.port);
         if let Operation::Join(join) = operation
@@ -225,6 +228,9 @@ fn required_keys(operation: &Operation, input: usize) -> Option<Vec<Expr>> {
         }
         Operation::Aggregate(aggregate) => Some(aggregate.keys.iter().map(|(_, key)| key.clone()).collect()),
         Operation::Dedup(dedup) => Some(dedup.keys.clone()),
+        Operation::Process(process) if input == 1 => {
+            process.second.as_ref().and_then(|second| second.keyed.as_ref()).map(|keyed| keyed.keys.clone())
+        }
         Operation::Process(process) => Some(process.keys.clone()),
         Operation::Top(top) => Some(top.keys.clone()),
         Operation::Combine(combine) => Some(combine.keys.clone()),

@@ -3,10 +3,12 @@
 mod aggregates;
 mod asynchronous;
 mod connectors;
+mod inputs;
 
 pub use aggregates::*;
 pub use asynchronous::*;
 pub use connectors::*;
+pub use inputs::*;
 
 use super::Written;
 use crate::diagnostics::{Diagnostic, did_you_mean};

@@ -19,9 +19,9 @@ pub use aggregates::RustAggregateItem;
 pub use connectors::{ConnectorDefault, RustConnectorItem, RustOption};
 pub use errors::{
     aggregate_over_table, aggregate_wrong, bad_option, connector_default, connector_name_taken, connector_option_type,
-    connector_without_sides, event_time_is_no_timestamp, input_lacks, name_taken, no_result, no_side, no_such_option,
-    not_an_operator, not_annotated, nothing_annotated, operator_struct, option_missing, over_table, type_not_annotated,
-    unit_without_timestamp, unsupported, waits_not_here,
+    connector_without_sides, event_time_is_no_timestamp, input_lacks, inputs_of_enum, name_taken, no_result, no_second, no_side,
+    no_such_option, not_an_operator, not_annotated, nothing_annotated, operator_struct, option_missing, over_table,
+    second_by_key, second_missing, second_to_all, type_not_annotated, unit_without_timestamp, unsupported, waits_not_here,
 };
 pub use read::read;
 pub use types::{TypeKind, TypeMember};
@@ -54,6 +54,8 @@ pub struct RustFile {
     pub retracts: Vec<String>,
     /// Structs that are no records: an operator is one of them.
     pub structs: Vec<RustStruct>,
+    /// Enums that are no columns, each variant of one value: rows of several inputs.
+    pub enums: Vec<RustEnum>,
     /// Types with an `impl Default`.
     pub defaults: Vec<String>,
     /// Public functions that are not annotated, for messages.
@@ -106,8 +108,20 @@ pub struct RustOperator {
     pub output: Option<Written>,
     /// None: it has no side output.
     pub side: Option<Written>,
+    /// None: no rows come to every subtask.
+    pub broadcast: Option<Written>,
     /// `event`, `clock`: the timers that it hears of.
     pub timers: Vec<String>,
+}
+
+/// `pub enum Event { Payment(Payment), Block(Block) }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct RustEnum {
+    pub name: Name,
+    /// Modules within the file, then the name.
+    pub path: Vec<String>,
+    pub variants: Vec<(String, Written)>,
+    pub public: bool,
 }
 
 /// A struct whose fields may be the options of an operator.

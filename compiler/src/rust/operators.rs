@@ -4,7 +4,7 @@ use syn::spanned::Spanned;
 
 use super::read::{Reader, within};
 use super::written::Written;
-use super::{RustOperator, RustStruct, attributes, errors};
+use super::{RustEnum, RustOperator, RustStruct, attributes, errors};
 
 const PROCESS: &str = "fn process(&mut self, row: Self::Input, cx: &mut Context<'_, Self>) -> Result<(), Failure>";
 /// Methods of `Process`, how many arguments each takes with `self`, and how it is written.
@@ -42,6 +42,26 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
     reader.file.structs.push(RustStruct { name, path, fields, tuple, unit, generic, defaults, public });
 }
 
+/// Remembers an enum: it may be the rows of several inputs.
+pub(super) fn read_enum(reader: &mut Reader<'_>, item: &syn::ItemEnum, path: &[String]) {
+    let name = reader.place.name(&item.ident);
+    let variants: Option<Vec<_>> = item
+        .variants
+        .iter()
+        .map(|variant| match &variant.fields {
+            syn::Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+                let written = fields.unnamed.first().map(|field| Written::of(&field.ty, &reader.place))?;
+                Some((reader.place.ident(&variant.ident), written))
+            }
+            _ => None,
+        })
+        .collect();
+    if let Some(variants) = variants.filter(|_| item.generics.params.is_empty()) {
+        let public = matches!(item.vis, syn::Visibility::Public(_));
+        reader.file.enums.push(RustEnum { path: within(path, name.text.clone()), name, variants, public });
+    }
+}
+
 /// Reads an implementation of a trait that says what a struct is.
 pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
     let Some((path, _)) = &item.trait_ else { return };
@@ -64,7 +84,8 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
         return reader.file.broken.push(name);
     }
     let mut fits = reader.no_generics(&item.generics, "operator");
-    let mut operator = RustOperator { name, span: of.span, input: None, output: None, side: None, timers: Vec::new() };
+    let mut operator =
+        RustOperator { name, span: of.span, input: None, output: None, side: None, broadcast: None, timers: Vec::new() };
     let mut has_process = false;
     for item in &item.items {
         match item {
@@ -74,6 +95,9 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
                     "Input" => operator.input = Some(written),
                     "Output" => operator.output = Some(written),
                     "Side" => operator.side = Some(written),
+                    // Written out as what it is without.
+                    "Broadcast" if matches!(&written.kind, super::WrittenKind::Named { name, .. } if name == "NoBroadcast") => {}
+                    "Broadcast" => operator.broadcast = Some(written),
                     known if TYPES.contains(&known) => {}
                     _ => {
                         let diagnostic = errors::no_such_member(&reader.place.name(&ty.ident), TYPES);

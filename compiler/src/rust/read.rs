@@ -44,6 +44,7 @@ fn empty(id: FileId) -> RustFile {
         source_connectors: Vec::new(),
         sink_connectors: Vec::new(),
         structs: Vec::new(),
+        enums: Vec::new(),
         defaults: Vec::new(),
         plain: Vec::new(),
         plain_types: Vec::new(),

@@ -78,6 +78,7 @@ pub(super) fn read_enum(reader: &mut Reader<'_>, item: &syn::ItemEnum, path: &[S
     let derives = attributes::derives(&item.attrs);
     let name = reader.place.name(&item.ident);
     if !derives.iter().any(|derive| derive == "Record") {
+        super::operators::read_enum(reader, item, path);
         return reader.file.plain_types.push(name);
     }
     let mut fits = reader.is_public(&item.vis, &item.ident, "enum") && reader.no_generics(&item.generics, "enum");

@@ -134,6 +134,27 @@ pub enum Passing {
     OptionalReference,
 }
 
+/// `with blocks by country`, `with broadcast rules`: a second stream that an operator takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecondInput {
+    /// The record of its rows.
+    pub input: Ty,
+    /// None: its rows come to every subtask.
+    pub keyed: Option<KeyedInput>,
+}
+
+/// A second stream whose rows go where those of the first with the same key go.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyedInput {
+    pub keys: Vec<Expr>,
+    /// The time column.
+    pub time: Option<Expr>,
+    /// The enum of both rows: modules within the file, then its name.
+    pub path: Vec<String>,
+    /// Its variants, for the first and for the second stream.
+    pub variants: [String; 2],
+}
+
 /// An operator in a Rust file, and what it is given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProcessOperation {
@@ -151,6 +172,8 @@ pub struct ProcessOperation {
     pub unit: bool,
     /// The record that it takes; the columns of the input have the names of its fields.
     pub input: Ty,
+    /// Its second input, if it has one.
+    pub second: Option<SecondInput>,
     /// The record that it makes.
     pub output: Ty,
     /// What the output `Side` carries.

@@ -1,15 +1,17 @@
 //! `process`: an operator of the user's, with what turns the rows of this job into its records and back.
 
-use millstream_runtime::graph::{Expr, ProcessOperation, Ty};
+use millstream_runtime::graph::{Expr, ProcessOperation, Schema, Ty};
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{Stage, Template, carrier};
+use crate::codegen::closure::over_row;
 use crate::codegen::doc;
 use crate::codegen::expr::{Bindings, Lowering};
 use crate::codegen::keys::{key_type, key_value};
-use crate::codegen::names::Scope;
+use crate::codegen::names::{Scope, ident};
 use crate::codegen::rust::raw;
+use crate::codegen::tokens::unless_used;
 
 impl<'a> Stage<'a> {
     pub(super) fn process(&self, process: &'a ProcessOperation, names: &mut Scope) -> Template {
@@ -22,17 +24,65 @@ impl<'a> Stage<'a> {
         let (row, out) = (cx.row(self.input.schema), cx.row(self.output.schema));
         let keys: Vec<&Expr> = process.keys.iter().collect();
         let key = key_type(cx, &keys);
-        let (key_method, mut uses_params) =
-            self.row_method("key", ("In", self.input.schema), quote!(Self::Key), |lowering| key_value(lowering, &keys));
-        let time_method = process.time.as_ref().map(|time| {
-            let (method, uses) = self.row_method("time", ("In", self.input.schema), quote!(Option<Timestamp>), |lowering| {
+        let second = process.second.as_ref().zip(self.right);
+        cx.rust_values.borrow_mut().extend(second.map(|(second, _)| second.input.clone()));
+        let keyed = second.and_then(|(second, rows)| Some((second.keyed.as_ref()?, rows, &second.input)));
+        // Rows as they come: those of one stream, or of either of two.
+        let incoming = match keyed {
+            Some((_, rows, _)) => {
+                let right = cx.row(rows.schema);
+                quote!(Either<#row, #right>)
+            }
+            None => row,
+        };
+        let mut uses_params = false;
+        let mut method = |name: &str,
+                          output: TokenStream,
+                          left: &dyn Fn(&mut Lowering<'a>) -> TokenStream,
+                          right: Option<&dyn Fn(&mut Lowering<'a>) -> TokenStream>| {
+            let Some((right, (_, rows, _))) = right.zip(keyed) else {
+                let (method, uses) = self.row_method(name, ("In", self.input.schema), output, left);
+                uses_params |= uses;
+                return method;
+            };
+            let (left, of_left) = self.row_arm("Left", self.input.schema, left);
+            let (right, of_right) = self.row_arm("Right", rows.schema, right);
+            let uses = of_left || of_right;
+            uses_params |= uses;
+            let params = uses.then(|| quote!(let params = &self.params;));
+            let name = ident(name);
+            quote!(fn #name(&self, row: &Self::In) -> Result<#output, EvalError> { #params Ok(match row { #left #right }) })
+        };
+        let key_of = |keys: Vec<&'a Expr>| move |lowering: &mut Lowering<'a>| key_value(lowering, &keys);
+        let of_right = keyed.map(|(keyed, _, _)| key_of(keyed.keys.iter().collect()));
+        let key_method = method(
+            "key",
+            quote!(Self::Key),
+            &key_of(keys),
+            of_right.as_ref().map(|of| of as &dyn Fn(&mut Lowering<'a>) -> TokenStream),
+        );
+        let time_of = |time: Option<&'a Expr>| {
+            move |lowering: &mut Lowering<'a>| {
+                let Some(time) = time else { return quote!(None) };
                 let value = lowering.lower_owned(time).tokens;
                 if time.ty.is_optional() { value } else { quote!(Some(#value)) }
-            });
-            uses_params |= uses;
-            method
+            }
+        };
+        let second_time = keyed.and_then(|(keyed, _, _)| keyed.time.as_ref());
+        let time_method = (process.time.is_some() || second_time.is_some()).then(|| {
+            let right = time_of(second_time);
+            method("time", quote!(Option<Timestamp>), &time_of(process.time.as_ref()), Some(&right))
         });
-        let input = self.process_input(process);
+        let input = match keyed {
+            None => self.process_input(&process.input, self.input.schema),
+            Some((keyed, rows, of_second)) => {
+                let both = cx.rust.path(process.module, &keyed.path);
+                let [first, second] = keyed.variants.each_ref().map(|variant| raw(variant));
+                let left = self.process_input(&process.input, self.input.schema);
+                let right = self.process_input(of_second, rows.schema);
+                quote!(match row { Either::Left(row) => #both::#first(#left), Either::Right(row) => #both::#second(#right) })
+            }
+        };
         let (definition, value) = carrier(&name, uses_params);
         let origin = doc::origin(&self.vertex.origin);
         let items = quote! {
@@ -40,7 +90,7 @@ impl<'a> Stage<'a> {
             #definition
             impl Processing for #name {
                 type Process = #operator;
-                type In = #row;
+                type In = #incoming;
                 type Out = #out;
                 type Key = #key;
                 #key_method
@@ -59,16 +109,35 @@ impl<'a> Stage<'a> {
             quote!(.with_side(Converted::<_, #side>::new(#stage)))
         });
         let ttl = self.ttl();
-        Template { operator: quote!(KeyedProcess::new(#options, #value) #side #ttl), items }
+        let broadcast = second.filter(|(second, _)| second.keyed.is_none()).map(|(second, rows)| {
+            let (row, made) = (cx.row(rows.schema), self.process_input(&second.input, rows.schema));
+            quote!(.with_broadcast(|row: #row| Ok(#made)))
+        });
+        Template { operator: quote!(KeyedProcess::new(#options, #value) #side #ttl #broadcast), items }
+    }
+
+    /// `Either::Left(row) => ..`: an arm over the rows of one of two inputs, and whether it needs params.
+    fn row_arm(
+        &self,
+        side: &str,
+        schema: &'a Schema,
+        body: impl FnOnce(&mut Lowering<'a>) -> TokenStream,
+    ) -> (TokenStream, bool) {
+        let mut lowering = over_row(self.cx, schema, &self.vertex.origin);
+        let value = body(&mut lowering);
+        let statements = lowering.take_statements();
+        let row = unless_used(&quote!(#statements #value), ident("row"));
+        let side = ident(side);
+        (quote!(Either::#side(#row) => { #statements #value }), lowering.uses_params)
     }
 
     /// Its record, made of a row that is not needed any more.
-    fn process_input(&self, process: &ProcessOperation) -> TokenStream {
-        let Some((module, of)) = self.cx.rust_type(&process.input) else { return quote!(unreachable!()) };
-        let Ty::Record(schema) = &process.input else { return quote!(unreachable!()) };
+    fn process_input(&self, record: &Ty, row: &Schema) -> TokenStream {
+        let Some((module, of)) = self.cx.rust_type(record) else { return quote!(unreachable!()) };
+        let Ty::Record(schema) = record else { return quote!(unreachable!()) };
         let theirs = self.cx.rust.path(module, &of.path);
         let fields = schema.fields.iter().zip(&of.members).map(|(field, member)| {
-            let (ours, member) = (self.cx.types.borrow_mut().field(self.input.schema, &field.name), raw(member));
+            let (ours, member) = (self.cx.types.borrow_mut().field(row, &field.name), raw(member));
             quote!(#member: Convert::convert(row.#ours))
         });
         quote!(#theirs { #(#fields),* })

@@ -18,11 +18,20 @@ pub struct Operator<'a> {
     /// What is not given has a default.
     pub defaults: bool,
     pub input: Ty,
+    pub second: Option<Second>,
     pub output: Ty,
     pub output_time: Option<String>,
     pub side: Option<Ty>,
     pub side_time: Option<String>,
     pub timers: Vec<String>,
+}
+
+/// The second stream that an operator takes.
+#[derive(Clone, Debug)]
+pub struct Second {
+    pub input: Ty,
+    /// The enum of both rows and its variants; None: rows of the second come to every subtask.
+    pub both: Option<(Vec<String>, [String; 2])>,
 }
 
 impl<'a> Types<'a> {
@@ -61,14 +70,14 @@ impl<'a> Types<'a> {
         for (field, written, _) in &item.fields {
             fields.extend(self.known(cx, file, written, 0).map(|known| (field.text.clone(), known.ty)));
         }
-        let records = (self.record(cx, file, operator.input.as_ref()), self.record(cx, file, operator.output.as_ref()));
+        let records = (self.inputs(cx, file, operator), self.record(cx, file, operator.output.as_ref()));
         let side = match &operator.side {
             // Written out as what it is without.
             Some(written) if matches!(&written.kind, WrittenKind::Named { name, .. } if name == "NoSide") => Ok(None),
             Some(written) => self.record(cx, file, Some(written)).map(Some).ok_or(()),
             None => Ok(None),
         };
-        let ((Some((input, _)), Some((output, output_time))), Ok(side), true) =
+        let ((Some((input, second)), Some((output, output_time))), Ok(side), true) =
             (records, side, fields.len() == item.fields.len())
         else {
             cx.items.broken.insert(name);
@@ -76,8 +85,47 @@ impl<'a> Types<'a> {
         };
         let (side, side_time) = side.map_or((None, None), |(side, time)| (Some(side), time));
         let (path, timers) = (item.path.clone(), operator.timers.clone());
-        let typed = Operator { module: file, path, item, fields, defaults, input, output, output_time, side, side_time, timers };
+        let typed =
+            Operator { module: file, path, item, fields, defaults, input, second, output, output_time, side, side_time, timers };
         cx.rust_operators.insert(name, typed);
+    }
+
+    /// The record of its rows, and its second input. None: reported.
+    fn inputs(&mut self, cx: &mut Context<'a>, file: usize, operator: &'a RustOperator) -> Option<(Ty, Option<Second>)> {
+        let written = operator.input.as_ref()?;
+        let files = self.files;
+        let both = match &written.kind {
+            WrittenKind::Named { before, name, .. } if before.is_empty() => {
+                files[file].enums.iter().find(|item| item.name.text == *name)
+            }
+            _ => None,
+        };
+        let Some(both) = both else {
+            let (input, _) = self.record(cx, file, Some(written))?;
+            let Some(broadcast) = &operator.broadcast else { return Some((input, None)) };
+            let (second, _) = self.record(cx, file, Some(broadcast))?;
+            return Some((input, Some(Second { input: second, both: None })));
+        };
+        let [first, second] = &both.variants[..] else {
+            cx.report(rust::inputs_of_enum(written.span, &both.name.text, both.variants.len()));
+            return None;
+        };
+        let wrong = match &operator.broadcast {
+            _ if !both.public => Some((both.name.span, "this enum is not public", "write `pub` before `enum`")),
+            Some(third) => {
+                let help = "take `type Broadcast` away, or one record of the enum";
+                Some((third.span, "it takes two streams: there is no third", help))
+            }
+            None => None,
+        };
+        if let Some((span, label, help)) = wrong {
+            cx.report(rust::operator_struct(span, &operator.name, label, help));
+            return None;
+        }
+        let variants = [first.0.clone(), second.0.clone()];
+        let (input, _) = self.record(cx, file, Some(&first.1))?;
+        let (second, _) = self.record(cx, file, Some(&second.1))?;
+        Some((input, Some(Second { input: second, both: Some((both.path.clone(), variants)) })))
     }
 
     /// A record of the user's, with its column of event time. None: reported.

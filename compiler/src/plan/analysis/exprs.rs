@@ -55,6 +55,9 @@ pub fn for_each<'a>(operation: &'a Operation, visit: &mut dyn FnMut(Scope, &'a E
         }
         Operation::Process(process) => {
             process.keys.iter().chain(&process.time).for_each(|expr| visit(Scope::Input, expr));
+            if let Some(keyed) = process.second.as_ref().and_then(|second| second.keyed.as_ref()) {
+                keyed.keys.iter().chain(&keyed.time).for_each(|expr| visit(Scope::Side(Side::Right), expr));
+            }
             process.options.iter().for_each(|(_, value)| visit(Scope::Start, value));
         }
         Operation::Join(join) => join_exprs(join, visit),
@@ -178,6 +181,9 @@ pub fn for_each_mut(operation: &mut Operation, change: &mut dyn FnMut(Scope, &mu
         }
         Operation::Process(process) => {
             process.keys.iter_mut().chain(&mut process.time).for_each(|expr| change(Scope::Input, expr));
+            if let Some(keyed) = process.second.as_mut().and_then(|second| second.keyed.as_mut()) {
+                keyed.keys.iter_mut().chain(&mut keyed.time).for_each(|expr| change(Scope::Side(Side::Right), expr));
+            }
         }
         Operation::Join(join) => {
             for key in &mut join.keys {

@@ -4,7 +4,7 @@ use super::ranking;
 use millstream_runtime::graph::text::{OptionList, duration_text};
 use millstream_runtime::graph::{
     AggregateCall, AggregateOperation, Alignment, CallAsyncOperation, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr,
-    Frame, Keep, Operation, OverOperation, ProcessOperation, Waits, Window, WindowTime,
+    Frame, Keep, Operation, OverOperation, ProcessOperation, Schema, Ty, Waits, Window, WindowTime,
 };
 
 /// The operator's parameters, one a line; the first line starts with its word in the language.
@@ -243,5 +243,15 @@ fn process(process: &ProcessOperation) -> String {
     let options: Vec<String> = process.options.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };
     let side = if process.side.is_some() { ", with a side output" } else { "" };
-    format!("process{by} rust {}{options}{side}", process.path.join("::"))
+    let second = process.second.as_ref().map_or(String::new(), |second| {
+        let record = match &second.input {
+            Ty::Record(Schema { name: Some(name), .. }) => name.as_str(),
+            _ => "rows",
+        };
+        match &second.keyed {
+            Some(keyed) => format!(", with {record} by ({})", list(&keyed.keys)),
+            None => format!(", with {record} in every subtask"),
+        }
+    });
+    format!("process{by} rust {}{options}{second}{side}", process.path.join("::"))
 }

@@ -269,7 +269,12 @@ fn prune_vertex(vertex: &mut JobVertex, need: &Need, input: &Schema) {
         }
         vertex.output.schema = keep;
     } else {
-        for_each_mut(&mut vertex.operation, &mut |_, expr| retype(expr, input));
+        for_each_mut(&mut vertex.operation, &mut |scope, expr| {
+            // The second input of a process has all that it takes.
+            if scope != Scope::Side(Side::Right) {
+                retype(expr, input);
+            }
+        });
         vertex.output.schema = output_schema(vertex, input);
     }
     if let Operation::Source(source) = &mut vertex.operation

@@ -38,6 +38,9 @@ fn check_inputs(graph: &JobGraph, id: VertexId, problems: &mut Vec<String>) {
         Operation::Errors => true,
         Operation::Join(ref join) if join.lookup().is_some() => inputs.len() == 1,
         Operation::Join(_) => matches!(inputs.as_slice(), [(_, left), (_, right)] if (left.input, right.input) == (0, 1)),
+        Operation::Process(ref process) if process.second.is_some() => {
+            matches!(inputs.as_slice(), [(_, first), (_, second)] if (first.input, second.input) == (0, 1))
+        }
         _ => inputs.len() == 1,
     };
     if !fits {

@@ -60,7 +60,7 @@ pub enum StageKind {
     Distinct,
     /// `join payments as p on id == p.order_id within 10m`
     Join(Join),
-    /// `process by country FraudScore { threshold: 0.9 } side into x`
+    /// `process by country FraudScore { threshold: 0.9 } with blocks by country side into x`
     Process(Process),
     Final,
     Changes,
@@ -103,7 +103,18 @@ pub struct Process {
     /// The operator, as its Rust file calls it.
     pub name: Name,
     pub options: Vec<ConnectorOption>,
+    pub second: Option<SecondInput>,
     pub side_into: Option<Name>,
+}
+
+/// `with blocks by country`, `with broadcast rules`
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecondInput {
+    pub stream: Name,
+    pub by: Vec<Expr>,
+    /// Its rows come to every subtask.
+    pub broadcast: bool,
+    pub span: Span,
 }
 
 /// `price desc`

@@ -64,9 +64,16 @@ impl Builder<'_> {
     }
 
     fn process(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {
-        let mut process = Process { by: Vec::new(), name: no_name(span), options: Vec::new(), side_into: None };
+        let mut process = Process { by: Vec::new(), name: no_name(span), options: Vec::new(), second: None, side_into: None };
         for inner in pair.into_inner() {
             match inner.as_rule() {
+                Rule::second_clause => {
+                    let second = self.second_input(inner);
+                    match &process.second {
+                        Some(first) => self.report(errors::repeated(second.span, "with", first.span)),
+                        None => process.second = Some(second),
+                    }
+                }
                 Rule::by_clause => {
                     let keys = inner.into_inner().find(|part| part.as_rule() == Rule::by_keys);
                     process.by = keys.map_or(Vec::new(), |keys| self.plain_keys(keys));
@@ -85,6 +92,23 @@ impl Builder<'_> {
             }
         }
         StageKind::Process(process)
+    }
+
+    fn second_input(&mut self, pair: Pair<'_, Rule>) -> SecondInput {
+        let span = self.span(&pair);
+        let mut second = SecondInput { stream: no_name(span), by: Vec::new(), broadcast: false, span };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::to_all => second.broadcast = true,
+                Rule::name => second.stream = self.name(&inner),
+                Rule::by_clause => {
+                    let keys = inner.into_inner().find(|part| part.as_rule() == Rule::by_keys);
+                    second.by = keys.map_or(Vec::new(), |keys| self.plain_keys(keys));
+                }
+                _ => {}
+            }
+        }
+        second
     }
 
     fn dedup(&mut self, pair: Pair<'_, Rule>) -> StageKind {

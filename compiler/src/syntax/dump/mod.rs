@@ -214,7 +214,12 @@ impl Out {
                 let by = if by.is_empty() { String::new() } else { format!(" by ({})", by.join(", ")) };
                 let options = if process.options.is_empty() { "" } else { " { .. }" };
                 let side = process.side_into.as_ref().map(|side| format!(" side into {}", name(side))).unwrap_or_default();
-                self.line(format!("| process{by} {}{options}{side}", name(&process.name)));
+                let second = process.second.as_ref().map_or(String::new(), |second| {
+                    let by: Vec<String> = second.by.iter().map(expr).collect();
+                    let by = if by.is_empty() { String::new() } else { format!(" by ({})", by.join(", ")) };
+                    format!(" with {}{}{by}", if second.broadcast { "broadcast " } else { "" }, name(&second.stream))
+                });
+                self.line(format!("| process{by} {}{options}{second}{side}", name(&process.name)));
             }
             StageKind::Dedup { by, keep, within, late_into } => {
                 let by: Vec<String> = by.iter().map(expr).collect();
