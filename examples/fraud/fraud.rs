@@ -128,12 +128,11 @@ impl Process for LostCards {
     fn on_event_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
         let state = cx.state();
         let (card, since) = (state.card.clone(), state.blocked_at.filter(|since| *since <= at));
-        let (now, later) = std::mem::take(&mut state.payments).into_iter().partition(|(time, _)| *time == at);
+        let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut state.payments).into_iter().partition(|(time, _)| *time == at);
         state.payments = later;
-        for (at, amount) in Vec::<(Timestamp, Decimal<10, 2>)>::into_iter(now) {
-            if let Some(since) = since {
-                cx.emit(Alert { card: card.clone(), amount, at, after: Duration(at.0 - since.0) });
-            }
+        let Some(since) = since else { return Ok(()) };
+        for (at, amount) in now {
+            cx.emit(Alert { card: card.clone(), amount, at, after: Duration(at.0 - since.0) });
         }
         Ok(())
     }

@@ -93,6 +93,12 @@ fn spec(cx: &mut Context<'_>, connector: &ast::Connector) -> Option<&'static Loo
 
 /// The columns of `key`.
 fn key(cx: &mut Context<'_>, item: &ast::Lookup, schema: Option<&Schema>, partial: bool) -> Vec<String> {
+    if item.key.is_empty()
+        && let Some(schema) = schema
+        && let Some(own) = schema.name.as_deref().and_then(|name| cx.record_keys.get(name))
+    {
+        return own.to_vec();
+    }
     // It may stand behind what does not parse.
     if item.key.is_empty() && !partial {
         let first = schema.and_then(|schema| schema.fields.first()).map_or("id", |field| &field.name);

@@ -32,6 +32,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFil
         rust_functions: HashMap::new(),
         rust_types: HashMap::new(),
         event_times: HashMap::new(),
+        record_keys: HashMap::new(),
         rust_operators: Default::default(),
         aggregates: Default::default(),
         connectors: Default::default(),

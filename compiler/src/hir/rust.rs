@@ -82,6 +82,9 @@ fn declare<'a>(cx: &mut Context<'a>, item: &'a RustTypeItem, ty: &Ty) {
         cx.report(rust::name_taken(name, what, "a built-in type", "give it another name"));
     }
     cx.event_times.extend(item.event_time.as_ref().map(|time| (name.text.as_str(), time.text.as_str())));
+    if !item.key.is_empty() {
+        cx.record_keys.insert(&name.text, &item.key);
+    }
     cx.rust_types.insert(&name.text, name.span);
     cx.records.insert(&name.text, ty.clone());
 }

@@ -136,6 +136,7 @@ pub(super) struct Flow {
     pub(super) rename: Option<Name>,
     pub(super) unit: Option<TimeUnit>,
     pub(super) event_time: bool,
+    pub(super) key: bool,
 }
 
 /// Reads all `#[flow(..)]` of a field.
@@ -160,8 +161,7 @@ pub(super) fn flow(reader: &mut Reader<'_>, attrs: &[syn::Attribute], known: &[&
                     }
                 }
                 "event_time" if known.contains(&"event_time") => flow.event_time = true,
-                // For those who read the struct.
-                "key" if known.contains(&"key") => {}
+                "key" if known.contains(&"key") => flow.key = true,
                 _ => {
                     problems.push(errors::flow_attribute(&word, span, known));
                     if meta.input.peek(syn::Token![=]) {

@@ -95,6 +95,8 @@ pub struct RustTypeItem {
     pub kind: TypeKind,
     /// The column with `#[flow(event_time)]`.
     pub event_time: Option<Name>,
+    /// The columns with `#[flow(key)]`.
+    pub key: Vec<String>,
 }
 
 /// `#[operator] impl Process for FraudScore { .. }`

@@ -49,6 +49,7 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
     };
     let mut members: Vec<TypeMember> = Vec::new();
     let mut event_time: Option<Name> = None;
+    let mut key = Vec::new();
     for field in &fields.named {
         let Some(ident) = &field.ident else { continue };
         fits &= reader.is_public(&field.vis, ident, "field");
@@ -63,6 +64,9 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
                 None => event_time = Some(field_name.clone()),
             }
         }
+        if flow.key {
+            key.push(field_name.text.clone());
+        }
         let external = flow.rename.map(|rename| rename.text).filter(|rename| *rename != field_name.text);
         members.push(TypeMember { ty: Written::of(&field.ty, &reader.place), name: field_name, external, unit: flow.unit });
     }
@@ -70,7 +74,7 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
         return reader.file.broken.push(name.text);
     }
     let path = within(path, name.text.clone());
-    reader.file.types.push(RustTypeItem { name, path, kind: TypeKind::Record(members), event_time });
+    reader.file.types.push(RustTypeItem { name, path, kind: TypeKind::Record(members), event_time, key });
 }
 
 /// Reads an enum. One that is not annotated is only remembered.
@@ -104,7 +108,7 @@ pub(super) fn read_enum(reader: &mut Reader<'_>, item: &syn::ItemEnum, path: &[S
         return reader.file.broken.push(name.text);
     }
     let path = within(path, name.text.clone());
-    reader.file.types.push(RustTypeItem { name, path, kind: TypeKind::Enum(values), event_time: None });
+    reader.file.types.push(RustTypeItem { name, path, kind: TypeKind::Enum(values), event_time: None, key: Vec::new() });
 }
 
 /// Derives that have to stand beside `Record`. False: reported.
