@@ -10,7 +10,7 @@ use millstream_runtime::graph::{ExecutionGraph, JobGraph};
 use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::hir::{self, Program};
 use crate::plan::{self, PassTrace};
-use crate::rust::{self, RustFile};
+use crate::rust::{self, CrateFile, RustFile};
 use crate::source::{FileId, SourceFile, SourceMap, Span};
 use crate::syntax::{self, ast};
 
@@ -18,6 +18,22 @@ use crate::syntax::{self, ast};
 pub trait Loader {
     /// The bytes of a file, or why they cannot be had.
     fn load(&self, path: &str) -> Result<Vec<u8>, String>;
+
+    /// The crate of this name, as the package that a file belongs to sees it; or why there is none.
+    fn find_crate(&self, file: &str, name: &str) -> Result<FoundCrate, String> {
+        let _ = name;
+        Err(format!("{file} is no file on a disk, beside which a package could be"))
+    }
+}
+
+/// A library crate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundCrate {
+    pub package: String,
+    /// The folder of its manifest, from the root of the disk.
+    pub folder: String,
+    /// The file that is its root.
+    pub root: String,
 }
 
 /// The file that the user named cannot be read.
@@ -185,16 +201,70 @@ impl Loading<'_> {
         let diagnostics = diagnostics.into_sorted();
         // What cannot be read may define anything.
         self.complete &= diagnostics.iter().all(|diagnostic| diagnostic.code.0 != "E0801");
-        let nothing = file.functions.is_empty()
-            && file.types.is_empty()
-            && file.operators.is_empty()
-            && file.connectors.is_empty()
-            && file.aggregates.is_empty();
-        if diagnostics.is_empty() && nothing {
+        if diagnostics.is_empty() && file.is_empty() {
             self.diags.push(rust::nothing_annotated(used.path_span, &used.path));
         }
         self.diags.extend(diagnostics);
         self.rust.push(file);
+    }
+
+    /// Reads what a crate makes known: its root, and the public modules below it.
+    fn of_crate(&mut self, user: &str, used: &ast::Use) {
+        let found = match self.loader.find_crate(user, &used.path) {
+            Ok(found) => found,
+            Err(reason) => {
+                self.complete = false;
+                return self.diags.push(rust::no_crate(used.path_span, &used.path, &reason));
+            }
+        };
+        let mut nothing = true;
+        let mut open = vec![(found.root.clone(), Vec::new())];
+        while let Some((path, within)) = open.pop() {
+            let normal = normal(&path);
+            if self.seen.contains_key(&normal) {
+                nothing = false;
+                continue;
+            }
+            let bytes = match self.loader.load(&path) {
+                Ok(bytes) => bytes,
+                Err(reason) => {
+                    self.complete = false;
+                    let reason = format!("its file {path} cannot be read: {reason}");
+                    self.diags.push(rust::no_crate(used.path_span, &used.path, &reason));
+                    continue;
+                }
+            };
+            let Ok((id, text)) = self.text(path.clone(), bytes) else { continue };
+            self.seen.insert(normal, id);
+            let (mut file, diagnostics) = rust::read(id, &text);
+            let diagnostics = diagnostics.into_sorted();
+            self.complete &= diagnostics.iter().all(|diagnostic| diagnostic.code.0 != "E0801");
+            nothing &= diagnostics.is_empty() && file.is_empty();
+            self.diags.extend(diagnostics);
+            for module in &file.modules {
+                let below: Vec<String> = within.iter().chain(module).cloned().collect();
+                if let Some(path) = self.module_file(&path, within.is_empty(), module) {
+                    open.push((path, below));
+                }
+            }
+            file.of_crate =
+                Some(CrateFile { name: used.path.clone(), package: found.package.clone(), folder: found.folder.clone(), within });
+            self.rust.push(file);
+        }
+        if nothing && self.complete {
+            self.diags.push(rust::nothing_annotated(used.path_span, &used.path));
+        }
+    }
+
+    /// Where the file of `pub mod x;` is; None: rustc will say so.
+    fn module_file(&self, of: &str, root: bool, module: &[String]) -> Option<String> {
+        let (folder, name) = of.rfind(['/', '\\']).map_or(("", of), |end| (&of[..=end], &of[end + 1..]));
+        let below = match name.strip_suffix(".rs") {
+            Some(stem) if !root && stem != "mod" => format!("{folder}{stem}/"),
+            _ => folder.to_owned(),
+        };
+        let path = format!("{below}{}", module.join("/"));
+        [format!("{path}.rs"), format!("{path}/mod.rs")].into_iter().find(|path| self.loader.load(path).is_ok())
     }
 
     fn parse(&mut self, path: String, bytes: Vec<u8>) -> (FileId, ast::File) {
@@ -230,13 +300,18 @@ impl Loading<'_> {
         let mut found = Vec::new();
         for item in &file.items {
             let ast::ItemKind::Use(used) = &item.kind else { continue };
+            if used.kind == ast::UseKind::Crate {
+                let user = self.sources.file(id).path.clone();
+                self.of_crate(&user, used);
+                continue;
+            }
             let path = beside(&self.sources.file(id).path, &used.path);
             let normal = normal(&path);
             if self.seen.contains_key(&normal) {
                 continue;
             }
             match self.loader.load(&path) {
-                Ok(bytes) if used.rust => self.rust(normal, path, bytes, used),
+                Ok(bytes) if used.kind == ast::UseKind::Rust => self.rust(normal, path, bytes, used),
                 Ok(bytes) => found.push((normal, path, bytes)),
                 Err(reason) => {
                     self.complete = false;

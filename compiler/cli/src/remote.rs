@@ -29,6 +29,7 @@ impl Copied {
             files,
             features: BTreeSet::from(["s3"]),
             rust: BTreeMap::new(),
+            crates: BTreeMap::new(),
         };
         let built = building::build(&generated, place, Profile::Flow, console).map_err(|error| error.to_string())?;
         let folder = std::env::temp_dir().join(format!("millstream-checkpoints-{}", std::process::id()));

@@ -76,6 +76,55 @@ fn errors_and_panics_say_where_they_come_from() {
     assert!(!fine && said.contains("zero came") && said.contains("enrich.rs:7"), "{said}");
 }
 
+/// A library beside the pipeline: its root and a module of it, with a record of one in a function of the other.
+#[test]
+fn a_pipeline_takes_items_of_a_crate() {
+    let root = support::root();
+    let flow = r#"
+use crate my_functions
+source rows: Row from file { path: "rows.jsonl" }
+stream out = rows | process Twice | select { half: half(x), loud: loud({ x: x }), waited: waited(x) }
+sink out into file { path: "out", format: json }
+"#;
+    let folder = support::fresh_folder("rust-crate");
+    let write = |path: &str, text: &str| std::fs::write(folder.join(path), text).expect("written");
+    std::fs::create_dir_all(folder.join("src/words")).expect("folders");
+    write("p.flow", flow);
+    let runtime = root.join("runtime/millstream");
+    write(
+        "Cargo.toml",
+        &format!(
+            "[package]\nname = \"my-functions\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+             [dependencies]\nmillstream = {{ path = {:?} }}\n\n[workspace]\n",
+            runtime.display().to_string()
+        ),
+    );
+    // The versions that are here, so that nothing is fetched.
+    std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("a lock file");
+    write(
+        "src/lib.rs",
+        "use millstream::prelude::*;\n\npub mod words;\nmod hidden;\n\n\
+         #[derive(Clone, Debug, Record)]\npub struct Row {\n    pub x: i64,\n}\n\n\
+         #[function]\npub fn half(x: i64) -> i64 {\n    hidden::half(x)\n}\n\n\
+         pub struct Twice;\n\n#[operator]\nimpl Process for Twice {\n    type Input = Row;\n    type Output = Row;\n\n    \
+         fn process(&mut self, row: Row, cx: &mut Context<'_, Self>) -> Result<(), Failure> {\n        \
+         cx.emit(row.clone());\n        cx.emit(row);\n        Ok(())\n    }\n}\n",
+    );
+    write("src/hidden.rs", "pub fn half(x: i64) -> i64 {\n    x / 2\n}\n");
+    write("src/words/mod.rs", "pub mod loud;\n");
+    write(
+        "src/words/loud.rs",
+        "use crate::Row;\nuse millstream::prelude::*;\n\n#[function]\npub fn loud(row: &Row) -> String {\n    \
+         format!(\"{}!\", row.x)\n}\n\n#[function]\npub async fn waited(x: i64) -> i64 {\n    x + 1\n}\n",
+    );
+    write("rows.jsonl", "{\"x\":4}\n");
+    let build = support::millstream().args(["build", "p.flow", "-o", "p"]).current_dir(&folder).output().expect("it starts");
+    support::assert_success(&build, "build");
+    let output = Command::new(folder.join("p")).current_dir(&folder).output().expect("the pipeline starts");
+    support::assert_success(&output, "p");
+    assert_eq!(rows(&folder.join("out")), ["{\"half\":2,\"loud\":\"4!\",\"waited\":5}"; 2]);
+}
+
 #[test]
 fn commands_show_what_rust_files_define() {
     let said = |args: &[&str]| {

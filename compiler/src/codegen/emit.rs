@@ -38,6 +38,8 @@ pub struct GeneratedCrate {
     pub features: BTreeSet<&'static str>,
     /// Rust files of the user that are modules of it: where they lie, and how the user named them.
     pub rust: BTreeMap<PathBuf, String>,
+    /// Crates that it takes items from: the name in Rust, then the package and the folder of its manifest.
+    pub crates: BTreeMap<String, (String, String)>,
 }
 
 /// Parsing and printing of generated code recurse with the nesting of expressions, many large frames a level.
@@ -71,8 +73,10 @@ fn emit_here(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) 
     for (module, tokens) in parts.modules {
         files.insert(job::file_of(&module), print(tokens));
     }
+    let crates = job.rust.iter().filter_map(|module| module.of_crate.as_ref());
+    let crates = crates.map(|of| (of.name.clone(), (of.package.clone(), of.folder.clone()))).collect();
     let rust = job.rust.iter().map(|module| (options.folder.join(&module.path), module.path.clone())).collect();
-    GeneratedCrate { package: names::package(&job.settings.name), files, features: features(job), rust }
+    GeneratedCrate { package: names::package(&job.settings.name), files, features: features(job), rust, crates }
 }
 
 /// What a job consists of in Rust.

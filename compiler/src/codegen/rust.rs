@@ -14,34 +14,46 @@ use super::types::type_without_names;
 /// The modules of one crate.
 #[derive(Default)]
 pub(super) struct RustModules {
-    names: Vec<Ident>,
+    /// The name of a module, or the path of one of another crate.
+    names: Vec<(Option<Ident>, TokenStream)>,
 }
 
 impl RustModules {
     /// Names the modules, after their files.
     pub(super) fn new(job: &JobGraph, scope: &mut Scope) -> Self {
         let stem = |path: &str| Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        RustModules { names: job.rust.iter().map(|module| scope.value(&stem(&module.path))).collect() }
+        let names = job.rust.iter().map(|module| match &module.of_crate {
+            None => {
+                let name = scope.value(&stem(&module.path));
+                (Some(name.clone()), quote!(crate::#name))
+            }
+            Some(of) => {
+                let (name, within) = (raw(&of.name), of.within.iter().map(|module| raw(module)));
+                (None, quote!(::#name #(::#within)*))
+            }
+        });
+        RustModules { names: names.collect() }
     }
 
     /// `crate::enrich::country_of`
     pub(super) fn path(&self, module: usize, path: &[String]) -> TokenStream {
-        let module = self.names.get(module);
+        let module = self.names.get(module).map(|(_, path)| path);
         let path = path.iter().map(|segment| raw(segment));
-        quote!(crate::#module::#(#path)::*)
+        quote!(#module::#(#path)::*)
     }
 
     /// `#[path = "/home/ann/enrich.rs"] mod enrich;`
     pub(super) fn render(&self, job: &JobGraph, folder: &Path) -> TokenStream {
-        let modules = job.rust.iter().zip(&self.names).map(|(module, name)| {
+        let modules = job.rust.iter().zip(&self.names).filter_map(|(module, (name, _))| {
+            let name = name.as_ref()?;
             let path = folder.join(&module.path);
             let path = path.to_string_lossy();
             // What this pipeline does not call, another one may.
-            quote! {
+            Some(quote! {
                 #[path = #path]
                 #[allow(dead_code)]
                 mod #name;
-            }
+            })
         });
         quote!(#(#modules)*)
     }

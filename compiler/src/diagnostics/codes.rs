@@ -44,7 +44,7 @@ pub static PAGES: &[Page] = pages![
     "E0701" "E0702" "E0703"
     // Rust files.
     "E0801" "E0802" "E0803" "E0804" "E0805" "E0806" "E0807" "E0808" "E0809" "E0810" "E0811" "E0812" "E0813" "E0814"
-    "E0815" "E0816"
+    "E0815" "E0816" "E0817"
     // Generated code and build.
     "E0901" "E0902" "E0903" "E0904" "E0905" "E0906" "E0907"
     // Warnings.

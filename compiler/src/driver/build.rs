@@ -90,7 +90,10 @@ pub fn emit_into(generated: &GeneratedCrate, folder: &Path) -> Result<(), BuildE
 }
 
 fn write(generated: &GeneratedCrate, folder: &Path, package: &str, runtime: &Path) -> Result<(), BuildError> {
-    files::write_if_changed(&folder.join("Cargo.toml"), &manifest::manifest(package, runtime, &generated.features))?;
+    files::write_if_changed(
+        &folder.join("Cargo.toml"),
+        &manifest::manifest(package, runtime, &generated.features, &generated.crates),
+    )?;
     lock::write(folder, package, runtime)?;
     files::write_sources(folder, &generated.files)
 }

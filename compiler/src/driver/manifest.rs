@@ -1,17 +1,28 @@
 //! `Cargo.toml` of a generated crate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The manifest of the project: the profile that pipelines are built with stands there, once.
 const PROJECT: &str = include_str!("../../../Cargo.toml");
 
 /// The manifest of a generated crate. `features`: those of the facade crate that its connectors need. Without any it is the
-/// same for all pipelines, and so is the runtime that they share.
-pub(super) fn manifest(package: &str, runtime: &Path, features: &BTreeSet<&str>) -> String {
+/// same for all pipelines, and so is the runtime that they share. `crates`: those that `use crate` names.
+pub(super) fn manifest(
+    package: &str,
+    runtime: &Path,
+    features: &BTreeSet<&str>,
+    crates: &BTreeMap<String, (String, String)>,
+) -> String {
     let runtime = toml_string(&runtime.display().to_string());
     let features: Vec<String> = features.iter().map(|feature| toml_string(feature)).collect();
     let features = if features.is_empty() { String::new() } else { format!(", features = [{}]", features.join(", ")) };
+    let crates: String = crates
+        .iter()
+        .map(|(name, (package, folder))| {
+            format!("{name} = {{ path = {}, package = {} }}\n", toml_string(folder), toml_string(package))
+        })
+        .collect();
     let profile = section(PROJECT, "[profile.flow]");
     let (version, edition) = (env!("CARGO_PKG_VERSION"), "2024");
     format!(
@@ -24,6 +35,7 @@ pub(super) fn manifest(package: &str, runtime: &Path, features: &BTreeSet<&str>)
          \n\
          [dependencies]\n\
          millstream = {{ path = {runtime}{features} }}\n\
+         {crates}\
          \n\
          # A workspace of its own, wherever it lies.\n\
          [workspace]\n\
@@ -64,10 +76,12 @@ mod tests {
 
     #[test]
     fn the_profile_of_pipelines_comes_along() {
-        let manifest = manifest("word_count-0123456789", Path::new("/a \"b\"/c"), &BTreeSet::new());
+        let manifest = manifest("word_count-0123456789", Path::new("/a \"b\"/c"), &BTreeSet::new(), &BTreeMap::new());
         assert!(manifest.contains("[profile.flow]\ninherits = \"release\"\nincremental = true\n"), "{manifest}");
         assert!(manifest.contains(r#"millstream = { path = "/a \"b\"/c" }"#), "{manifest}");
-        let with = super::manifest("p", Path::new("/r"), &BTreeSet::from(["http", "kafka"]));
+        let crates = BTreeMap::from([("my_own".to_owned(), ("my-own".to_owned(), "/w/my".to_owned()))]);
+        let with = super::manifest("p", Path::new("/r"), &BTreeSet::from(["http", "kafka"]), &crates);
+        assert!(with.contains("my_own = { path = \"/w/my\", package = \"my-own\" }\n"), "{with}");
         assert!(with.contains("millstream = { path = \"/r\", features = [\"http\", \"kafka\"] }"), "{with}");
         assert!(manifest.contains("[profile.release]\ncodegen-units = 1"), "{manifest}");
     }

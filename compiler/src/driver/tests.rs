@@ -8,7 +8,13 @@ use crate::codegen::GeneratedCrate;
 
 fn generated(files: &[(&str, &str)]) -> GeneratedCrate {
     let files: BTreeMap<PathBuf, String> = files.iter().map(|(path, text)| (PathBuf::from(path), text.to_string())).collect();
-    GeneratedCrate { package: "word_count".into(), files, features: Default::default(), rust: Default::default() }
+    GeneratedCrate {
+        package: "word_count".into(),
+        files,
+        features: Default::default(),
+        rust: Default::default(),
+        crates: Default::default(),
+    }
 }
 
 #[test]

@@ -21,6 +21,13 @@ pub(super) fn not_rust(span: Span, reason: &str) -> Diagnostic {
         .with_help("the file is read as rustc reads it: mend it there first")
 }
 
+/// `use crate x`, and there is none.
+pub fn no_crate(span: Span, name: &str, reason: &str) -> Diagnostic {
+    Diagnostic::error("E0817", format!("there is no crate `{name}` here"), span, reason.to_owned()).with_help(
+        "`use crate` takes a library of the workspace around this file, or one that a package there depends on; for a single file write `use rust \"file.rs\"`",
+    )
+}
+
 /// Thousands of brackets within each other.
 pub(super) fn too_deep(span: Span) -> Diagnostic {
     Diagnostic::error("E0801", "this Rust file does not parse", span, "brackets are nested too deeply from here on")

@@ -19,8 +19,8 @@ pub use aggregates::RustAggregateItem;
 pub use connectors::{ConnectorDefault, RustConnectorItem, RustOption};
 pub use errors::{
     aggregate_over_table, aggregate_wrong, bad_option, connector_default, connector_name_taken, connector_option_type,
-    connector_without_sides, event_time_is_no_timestamp, input_lacks, inputs_of_enum, name_taken, no_result, no_second, no_side,
-    no_such_option, not_an_operator, not_annotated, nothing_annotated, operator_struct, option_missing, over_table,
+    connector_without_sides, event_time_is_no_timestamp, input_lacks, inputs_of_enum, name_taken, no_crate, no_result, no_second,
+    no_side, no_such_option, not_an_operator, not_annotated, nothing_annotated, operator_struct, option_missing, over_table,
     second_by_key, second_missing, second_to_all, type_not_annotated, unit_without_timestamp, unsupported, waits_not_here,
 };
 pub use read::read;
@@ -38,6 +38,10 @@ use crate::syntax::ast::Name;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RustFile {
     pub id: FileId,
+    /// Of a crate that `use crate` names; None: it becomes a module of the pipeline.
+    pub of_crate: Option<CrateFile>,
+    /// `pub mod x;`: the modules within the file, then the name.
+    pub modules: Vec<Vec<String>>,
     pub functions: Vec<RustFn>,
     pub types: Vec<RustTypeItem>,
     /// `#[operator] impl Process for ..`
@@ -68,6 +72,29 @@ pub struct RustFile {
     pub aliases: HashMap<String, Written>,
     /// Names that `use` brings in, and from where: `Duration` from `std::time::Duration`.
     pub imports: HashMap<String, String>,
+}
+
+/// A file of a crate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrateFile {
+    /// As Rust calls the crate.
+    pub name: String,
+    pub package: String,
+    /// The folder of its manifest.
+    pub folder: String,
+    /// The modules around the file.
+    pub within: Vec<String>,
+}
+
+impl RustFile {
+    /// Whether nothing in it is annotated.
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+            && self.types.is_empty()
+            && self.operators.is_empty()
+            && self.connectors.is_empty()
+            && self.aggregates.is_empty()
+    }
 }
 
 /// `#[function] pub fn country_of(ip: &str) -> Option<String>`

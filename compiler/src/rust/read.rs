@@ -35,6 +35,8 @@ pub fn read(id: FileId, text: &str) -> (RustFile, Diagnostics) {
 fn empty(id: FileId) -> RustFile {
     RustFile {
         id,
+        of_crate: None,
+        modules: Vec::new(),
         functions: Vec::new(),
         types: Vec::new(),
         operators: Vec::new(),
@@ -138,10 +140,17 @@ impl Reader<'_> {
                 }
                 syn::Item::Use(item) => imports::collect(&item.tree, "", &mut self.file.imports),
                 syn::Item::Mod(module) if !attributes::only_for_tests(&module.attrs) => {
-                    if let Some((_, items)) = &module.content {
-                        path.push(self.place.ident(&module.ident));
-                        self.items(items, path);
-                        path.pop();
+                    let name = self.place.ident(&module.ident);
+                    match &module.content {
+                        Some((_, items)) => {
+                            path.push(name);
+                            self.items(items, path);
+                            path.pop();
+                        }
+                        None if matches!(module.vis, syn::Visibility::Public(_)) => {
+                            self.file.modules.push(within(path, name));
+                        }
+                        None => {}
                     }
                 }
                 _ => {}

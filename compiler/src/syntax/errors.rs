@@ -365,6 +365,12 @@ pub(super) fn rust_path_unquoted(span: Span) -> Diagnostic {
     unexpected(span, "a name", "the path of a Rust file in quotes").with_help("write `use rust \"enrich.rs\"`")
 }
 
+/// `use crate "enrich"`
+pub(super) fn crate_quoted(span: Span) -> Diagnostic {
+    unexpected(span, "a string", "the name of a crate, without quotes")
+        .with_help("write `use crate my_functions`, with `_` for `-`")
+}
+
 /// Known, but not in this version.
 pub(super) fn later(span: Span, what: &str) -> Diagnostic {
     let verb = if what.contains("` and `") || what.starts_with("early") { "are" } else { "is" };

@@ -45,7 +45,8 @@ impl Bundle {
              millstream::run_with_args(job, std::env::args_os().skip(2))\n}}\n"
         );
         files.insert(PathBuf::from("src/main.rs"), main);
-        let generated = GeneratedCrate { package: package.to_owned(), files, features, rust: Default::default() };
+        let generated =
+            GeneratedCrate { package: package.to_owned(), files, features, rust: Default::default(), crates: Default::default() };
         // The cache of the other end-to-end tests, which holds the runtime already.
         let named = std::env::var_os("MILLSTREAM_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
         let cache = Cache::at(named.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("millstream-home")));

@@ -12,10 +12,24 @@ use crate::connectors::{self, ConnectorSpec};
 pub struct RustModule {
     /// The path as the user named it.
     pub path: String,
+    /// The crate whose file it is; None: it becomes a module of the generated crate.
+    pub of_crate: Option<RustCrate>,
     /// What it makes known to the language.
     pub types: Vec<RustType>,
     pub connectors: Vec<RustConnector>,
     pub aggregates: Vec<RustAggregate>,
+}
+
+/// A crate that a pipeline takes items from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RustCrate {
+    /// As Rust calls it.
+    pub name: String,
+    pub package: String,
+    /// The folder of its manifest.
+    pub folder: String,
+    /// The modules around the file.
+    pub within: Vec<String>,
 }
 
 /// An aggregate of the user's own: a struct that is an accumulator.

@@ -72,13 +72,21 @@ pub enum SettingValue {
     Error,
 }
 
-/// `use "nexmark.flow"`, `use rust "enrich.rs"`
+/// `use "nexmark.flow"`, `use rust "enrich.rs"`, `use crate enrich`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Use {
-    /// The file holds Rust.
-    pub rust: bool,
+    pub kind: UseKind,
+    /// The path of the file, or the name of the crate.
     pub path: String,
     pub path_span: Span,
+}
+
+/// What is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UseKind {
+    Flow,
+    Rust,
+    Crate,
 }
 
 /// `param since: timestamp = @2026-01-01`

@@ -62,15 +62,20 @@ impl Builder<'_> {
             let span = self.span(&inner);
             match inner.as_rule() {
                 Rule::string => {
-                    return Some(ItemKind::Use(Use { rust: false, path: self.string_text(&inner), path_span: span }));
+                    return Some(ItemKind::Use(Use { kind: UseKind::Flow, path: self.string_text(&inner), path_span: span }));
                 }
                 Rule::use_rust => {
                     let Some(string) = inner.into_inner().find(|inner| inner.as_rule() == Rule::string) else { continue };
                     let path_span = self.span(&string);
-                    return Some(ItemKind::Use(Use { rust: true, path: self.string_text(&string), path_span }));
+                    return Some(ItemKind::Use(Use { kind: UseKind::Rust, path: self.string_text(&string), path_span }));
                 }
-                Rule::later_use if inner.as_str().starts_with("rust") => self.report(errors::rust_path_unquoted(span)),
-                Rule::later_use => self.report(errors::later(span, "`use crate`")),
+                Rule::use_crate => {
+                    let Some(name) = inner.into_inner().find(|inner| inner.as_rule() == Rule::name) else { continue };
+                    let Name { text, span } = self.name(&name);
+                    return Some(ItemKind::Use(Use { kind: UseKind::Crate, path: text, path_span: span }));
+                }
+                Rule::wrong_use if inner.as_str().starts_with("rust") => self.report(errors::rust_path_unquoted(span)),
+                Rule::wrong_use => self.report(errors::crate_quoted(span)),
                 _ => {}
             }
         }

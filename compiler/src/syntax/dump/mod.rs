@@ -57,7 +57,8 @@ impl Out {
                 self.line(format!("job {}", name(&job.name)));
                 self.inside(|out| job.settings.iter().for_each(|setting| out.setting(setting)));
             }
-            ItemKind::Use(file) if file.rust => self.line(format!("use rust {:?}", file.path)),
+            ItemKind::Use(file) if file.kind == UseKind::Rust => self.line(format!("use rust {:?}", file.path)),
+            ItemKind::Use(of) if of.kind == UseKind::Crate => self.line(format!("use crate {}", of.path)),
             ItemKind::Use(file) => self.line(format!("use {:?}", file.path)),
             ItemKind::Param(param) => {
                 let default = param.default.as_ref().map_or(String::new(), |default| format!(" = {}", expr(default)));
