@@ -88,12 +88,14 @@ impl Session {
             sources: SourceMap::default(),
             files: Vec::new(),
             rust: Vec::new(),
+            bound: Vec::new(),
             seen: HashMap::new(),
             diags: Diagnostics::default(),
             complete: true,
         };
         loading.file(normal(path), path.to_owned(), bytes);
-        let Loading { sources, files, rust, mut diags, complete, .. } = loading;
+        let Loading { sources, mut files, rust, bound, mut diags, complete, .. } = loading;
+        files.extend(bound);
         let (program, found) = hir::lower(&sources, &files, &rust);
         // Without a file its names are missing: what is unknown then is no mistake of the text.
         if complete {
@@ -169,6 +171,8 @@ struct Loading<'a> {
     sources: SourceMap,
     files: Vec<(FileId, ast::File)>,
     rust: Vec<RustFile>,
+    /// Items that stand in Rust files.
+    bound: Vec<(FileId, ast::File)>,
     /// By normal path, so that files that use each other are loaded once.
     seen: HashMap<String, FileId>,
     diags: Diagnostics,
@@ -205,7 +209,17 @@ impl Loading<'_> {
             self.diags.push(rust::nothing_annotated(used.path_span, &used.path));
         }
         self.diags.extend(diagnostics);
+        self.bindings(&file);
         self.rust.push(file);
+    }
+
+    /// The sources and sinks of a Rust file, as items of the language.
+    fn bindings(&mut self, file: &RustFile) {
+        for binding in &file.bindings {
+            let parse = syntax::parse(file.id, &binding.text);
+            self.diags.extend(parse.diagnostics.into_sorted());
+            self.bound.push((file.id, parse.file));
+        }
     }
 
     /// Reads what a crate makes known: its root, and the public modules below it.
@@ -249,6 +263,7 @@ impl Loading<'_> {
             }
             file.of_crate =
                 Some(CrateFile { name: used.path.clone(), package: found.package.clone(), folder: found.folder.clone(), within });
+            self.bindings(&file);
             self.rust.push(file);
         }
         if nothing && self.complete {

@@ -3,7 +3,8 @@
 use millstream::prelude::*;
 
 /// A payment with a card.
-#[derive(Clone, Debug, Record)]
+#[derive(Clone, Debug, Record, Source)]
+#[source(name = payments, from = file { path: "data/payments.jsonl" }, watermark = at - 5s)]
 pub struct Payment {
     pub card: String,
     pub amount: Decimal<10, 2>,
@@ -24,7 +25,8 @@ pub struct Alert {
 }
 
 /// A small payment behind which nothing came.
-#[derive(Clone, Debug, Record)]
+#[derive(Clone, Debug, Record, Sink)]
+#[sink(of = calm, into = file { path: "out/calm", format: json })]
 pub struct Calm {
     pub card: String,
     pub until: Timestamp,

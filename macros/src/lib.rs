@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod attributes;
+mod binding;
 mod connector;
 mod function;
 mod operator;
@@ -22,6 +23,25 @@ use syn::{DeriveInput, parse_macro_input};
 pub fn derive_record(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     record::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Says where the rows of a record come from: `#[source(name = orders, from = file { path: "orders.jsonl" }, watermark = placed_at - 1m)]`.
+///
+/// A pipeline that uses the Rust file has the source, as if it stood there. What stands behind `from`, `watermark`, `idle_after` and
+/// `on_error` is the language.
+#[proc_macro_derive(Source, attributes(source))]
+pub fn derive_source(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    binding::derive(&input, &binding::SOURCE).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Says where rows of a record go: `#[sink(of = revenue, into = file { path: "revenue" })]`.
+///
+/// A pipeline that uses the Rust file and has the stream writes it there; its rows have the columns of the record.
+#[proc_macro_derive(Sink, attributes(sink))]
+pub fn derive_sink(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    binding::derive(&input, &binding::SINK).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes a type storable in checkpoints: all its fields, in order, under their names (those of `#[flow(rename = "..")]` where given).

@@ -11,4 +11,4 @@ pub use crate::state::kinds::{AggregatingState, ListState, MapState, Reduce, Red
 pub use crate::state::{BroadcastState, OperatorList, Shared, State, UnionList};
 pub use crate::value::{Bytes, Date, Decimal, Duration, EvalError, Json, Map, Str, Time, Timestamp, Uuid};
 pub use crate::waiting::{blocking, sleep};
-pub use millstream_macros::{Connector, Record, Shared, State, aggregate, function, operator};
+pub use millstream_macros::{Connector, Record, Shared, Sink, Source, State, aggregate, function, operator};

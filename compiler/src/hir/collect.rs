@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::errors::names;
 use crate::diagnostics::Diagnostics;
+use crate::rust::RustFile;
 use crate::source::{FileId, Span};
 use crate::syntax::ast::{self, ItemKind, Name, OnError, Pipeline, SettingValue, StageKind};
 
@@ -64,15 +65,19 @@ pub struct Items<'a> {
 }
 
 /// Sorts items by kind; reports those defined twice (the first one counts).
-pub fn collect<'a>(files: &'a [(FileId, ast::File)], diags: &mut Diagnostics) -> Items<'a> {
+pub fn collect<'a>(files: &'a [(FileId, ast::File)], rust: &[RustFile], diags: &mut Diagnostics) -> Items<'a> {
     let main = files.first().map_or(FileId(0), |(id, _)| *id);
     let mut items = Items { main, ..Items::default() };
     let mut seen = Seen::default();
+    let in_rust = |file: FileId| rust.iter().any(|of| of.id == file);
     for (file, ast) in files {
         for item in &ast.items {
-            collect_item(&mut items, &mut seen, item, *file == main, diags);
+            collect_item(&mut items, &mut seen, item, *file == main || in_rust(*file), diags);
         }
     }
+    // A sink in a Rust file is for pipelines that have its stream. They come last.
+    let Items { sinks, stream_names, .. } = &mut items;
+    sinks.retain(|sink| !in_rust(sink.item.span.file) || stream_names.contains_key(sink.node.pipeline.input.text.as_str()));
     items
 }
 

@@ -21,7 +21,7 @@ use crate::syntax::ast::{self, Attribute, Name, Pipeline, StageKind};
 /// Resolves names and types. The program is only of use when there are no errors among the diagnostics.
 pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFile]) -> (Program, Diagnostics) {
     let mut diags = Diagnostics::default();
-    let items = collect(files, &mut diags);
+    let items = collect(files, rust, &mut diags);
     let cx = Context {
         sources,
         items,

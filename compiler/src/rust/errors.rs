@@ -2,11 +2,13 @@
 
 mod aggregates;
 mod asynchronous;
+mod bindings;
 mod connectors;
 mod inputs;
 
 pub use aggregates::*;
 pub use asynchronous::*;
+pub use bindings::*;
 pub use connectors::*;
 pub use inputs::*;
 

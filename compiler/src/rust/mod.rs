@@ -6,6 +6,7 @@
 
 mod aggregates;
 mod attributes;
+mod bindings;
 mod connectors;
 mod errors;
 mod functions;
@@ -16,12 +17,14 @@ mod types;
 mod written;
 
 pub use aggregates::RustAggregateItem;
+pub use bindings::Binding;
 pub use connectors::{ConnectorDefault, RustConnectorItem, RustOption};
 pub use errors::{
     aggregate_over_table, aggregate_wrong, bad_option, connector_default, connector_name_taken, connector_option_type,
     connector_without_sides, event_time_is_no_timestamp, input_lacks, inputs_of_enum, name_taken, no_crate, no_result, no_second,
     no_side, no_such_option, not_an_operator, not_annotated, nothing_annotated, operator_struct, option_missing, over_table,
-    second_by_key, second_missing, second_to_all, type_not_annotated, unit_without_timestamp, unsupported, waits_not_here,
+    second_by_key, second_missing, second_to_all, sink_lacks, type_not_annotated, unit_without_timestamp, unsupported,
+    waits_not_here,
 };
 pub use read::read;
 pub use types::{TypeKind, TypeMember};
@@ -42,6 +45,8 @@ pub struct RustFile {
     pub of_crate: Option<CrateFile>,
     /// `pub mod x;`: the modules within the file, then the name.
     pub modules: Vec<Vec<String>>,
+    /// `#[derive(Source)]` and `#[derive(Sink)]`.
+    pub bindings: Vec<Binding>,
     pub functions: Vec<RustFn>,
     pub types: Vec<RustTypeItem>,
     /// `#[operator] impl Process for ..`

@@ -37,6 +37,7 @@ fn empty(id: FileId) -> RustFile {
         id,
         of_crate: None,
         modules: Vec::new(),
+        bindings: Vec::new(),
         functions: Vec::new(),
         types: Vec::new(),
         operators: Vec::new(),
@@ -97,6 +98,11 @@ impl Place<'_> {
         let end = self.text.len();
         let start = range.start.min(end);
         Span::new(self.id, start, range.end.clamp(start, end).max((start + 1).min(end)))
+    }
+
+    /// The whole file.
+    pub(super) fn whole(&self) -> &str {
+        self.text
     }
 
     /// The text of a place on one line.

@@ -37,6 +37,10 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
         return super::connectors::read_struct(reader, item, path);
     }
     if !derives.iter().any(|derive| derive == "Record") {
+        if let Some(derive) = derives.iter().find(|derive| matches!(derive.as_str(), "Source" | "Sink")) {
+            let diagnostic = errors::binding_of_no_record(&name, derive);
+            reader.report(diagnostic);
+        }
         super::operators::read_struct(reader, item, path);
         return reader.file.plain_types.push(name);
     }
@@ -73,6 +77,7 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
     if !fits {
         return reader.file.broken.push(name.text);
     }
+    super::bindings::read(reader, item, &derives, &name);
     let path = within(path, name.text.clone());
     reader.file.types.push(RustTypeItem { name, path, kind: TypeKind::Record(members), event_time, key });
 }

@@ -1,10 +1,11 @@
 //! `sink delays | final into file { .. }`
 
-use millstream_runtime::graph::{Changelog, Operation, Port, SinkOperation, StreamType};
+use millstream_runtime::graph::{Changelog, Operation, Port, SinkOperation, StreamType, Ty};
 
 use super::formats;
 use super::options::{self, Owner};
 use crate::hir::attributes::Attributes;
+use crate::hir::context::Context;
 use crate::hir::errors::{connectors, tables};
 use crate::hir::flow::Flow;
 use crate::hir::lower::{Lowering, NewNode, Place};
@@ -37,6 +38,7 @@ pub fn lower<'a>(
         cx.report(connectors::wrong_side(name, false, &cx.connectors_with(|spec| spec.sink.is_some())));
         return;
     };
+    of_record(cx, sink, &input);
     let columns = (!input.unknown).then(|| input.columns());
     let beside: &[&str] = if side.formats.is_empty() { &[] } else { &["format"] };
     let owner = Owner { name: &name.text, span: name.span, specs: side.options, columns: columns.clone(), beside };
@@ -76,6 +78,25 @@ pub fn lower<'a>(
         output: input.ty,
         span,
     });
+}
+
+/// The stream of a sink of `#[derive(Sink)]` has the columns of the record, and no others.
+fn of_record(cx: &mut Context<'_>, sink: &ast::Sink, input: &Flow) {
+    let at = sink.connector.name.span;
+    let mut bindings = cx.rust.iter().flat_map(|file| &file.bindings);
+    let Some(binding) = bindings.find(|binding| binding.at.file == at.file && binding.at.start == at.start) else { return };
+    let Some(Ty::Record(record)) = cx.records.get(binding.record.as_str()).filter(|_| !input.unknown) else { return };
+    let missing = record.fields.iter().find_map(|field| match input.ty.schema.field(&field.name) {
+        None => Some(format!("there is no column `{}: {}`", field.name, field.ty)),
+        Some(own) if own.ty != field.ty => Some(format!("`{}` is {}, not {}", field.name, own.ty, field.ty)),
+        Some(_) => None,
+    });
+    let more = input.fields().iter().find(|own| record.field(&own.name).is_none());
+    if let Some(reason) = missing.or_else(|| more.map(|more| format!("the record has no field `{}`", more.name))) {
+        let stream = &sink.pipeline.input.text;
+        let diagnostic = crate::rust::sink_lacks(at, stream, &binding.record, &reason);
+        cx.report(diagnostic);
+    }
 }
 
 /// The table under the sink's key. Where it has another key, several of its rows may stand for one of the sink's: then the

@@ -1,0 +1,58 @@
+use millstream::prelude::*;
+
+/// Where rows come from, right and wrong.
+#[derive(Clone, Record, Source)]
+#[source(name = orders, from = file { path: "orders.jsonl" }, watermark = at - 5s, on_error = skip)]
+pub struct Order {
+    pub id: i64,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Record, Sink)]
+#[sink(of = totals, into = file { path: "out", format: json })]
+pub struct Total {
+    pub id: i64,
+    pub total: i64,
+}
+
+#[derive(Clone, Record, Sink)]
+#[sink(of = nowhere, into = file { path: "out", format: json })]
+pub struct Unused {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Source)]
+#[source(name = slips, from = file { pat: "orders.jsonl" })]
+pub struct Slip {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Source)]
+#[source(name = late, from = file { path: "orders.jsonl" }, watermark = att - 5s)]
+pub struct Late {
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Record, Source)]
+#[source(name = nothing)]
+pub struct Nothing {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Source)]
+#[source(name = early, on_error = skip, from = file { path: "orders.jsonl" })]
+pub struct Early {
+    pub id: i64,
+}
+
+#[derive(Clone, Source)]
+#[source(name = plain, from = file { path: "orders.jsonl" })]
+pub struct Plain {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Sink)]
+#[sink(of = wrong, into = stdout)]
+pub struct Wrong {
+    pub id: String,
+}
