@@ -1,9 +1,13 @@
-//! One pipeline in a Rust program: in the program's text, in a file beside it, and in a folder that the build script compiles.
+//! One pipeline in a Rust program: in the program's text, in a file beside it, in a folder that the build script compiles, and around records
+//! that say where they come from and go.
 //! All of them go through the same compiler and make the same job; choose by where you want to read the pipeline.
 
 millstream::include_pipelines!("pipelines");
 
 millstream::include_flow!("included.flow");
+
+// Its source and its sink stand beside their records, in `records.rs`.
+millstream::include_flow!("derived.flow");
 
 millstream::flow! {
     /// Revenue per customer and minute.

@@ -6,7 +6,7 @@ use millstream_compiler::codegen::{EmitOptions, emit};
 use millstream_compiler::disk::Disk;
 use millstream_compiler::plan::dump;
 use millstream_compiler::session::{Planned, Session};
-use millstream_embedded_example::{built, included, written};
+use millstream_embedded_example::{built, derived, included, written};
 
 /// What does not depend on the name of the job.
 fn shape(job: &Job) -> String {
@@ -28,6 +28,7 @@ fn the_plans_are_the_same() {
     let (built, included, written) = (shape(&built::job()), shape(&included::job()), shape(&written::job()));
     assert_eq!(built, included);
     assert_eq!(built, written);
+    assert_eq!(built, shape(&derived::job()));
     // And that of the generated crate of `millstream build --emit-only`.
     let planned = plan("pipelines/built.flow");
     let options = EmitOptions { source: "built.flow".to_owned(), folder: Default::default(), version: "0.0.0".to_owned() };
@@ -36,8 +37,9 @@ fn the_plans_are_the_same() {
     let fingerprint = built.split(' ').next().unwrap();
     assert!(main.replace('_', "").contains(fingerprint), "{fingerprint} is not in\n{main}");
     // The graphs differ by the name of the job and nothing else.
-    let graph = |path| dump::job(&plan(path).job).replace("included", "built");
+    let graph = |path| dump::job(&plan(path).job).replace("included", "built").replace("derived", "built");
     assert_eq!(graph("pipelines/built.flow"), graph("src/included.flow"));
+    assert_eq!(graph("pipelines/built.flow"), graph("src/derived.flow"));
 }
 
 /// Customer, hundredths, second.
@@ -70,4 +72,5 @@ fn the_rows_are_the_same() {
     assert!(rows[0].ends_with("ann 2 3.00") && rows[1].ends_with("bob 1 1.00") && rows[2].ends_with("eve 1 9.99"), "{rows:?}");
     assert_eq!(rows!(included), rows);
     assert_eq!(rows!(written), rows);
+    assert_eq!(rows!(derived), rows);
 }
