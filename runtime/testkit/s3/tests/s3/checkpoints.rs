@@ -124,14 +124,15 @@ fn a_bucket_that_does_not_answer_holds_up_the_job_and_loses_nothing() {
 #[test]
 fn what_is_wrong_with_a_place_is_said() {
     let fixture = Fixture::new(10, 1);
-    for (place, expected) in [
-        ("s3://nowhere-1/x", "NoSuchBucket"),
-        ("s3:///x", "names no bucket"),
-        ("gs://bucket/x", "is no place that is known: there are local folders and `s3://bucket/path`"),
+    for (place, code, expected) in [
+        ("s3://nowhere-1/x", 1, "NoSuchBucket"),
+        ("s3:///x", 1, "names no bucket"),
+        ("gs://bucket/x", 2, "is no place that is known: there are local folders and `s3://bucket/path`"),
+        ("s3:/data/jobs", 2, "is no place that is known: did you mean `s3://data/jobs`?"),
     ] {
         let output = fixture.run(&["--checkpoint-dir", place]);
         let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(1), "{place}: {said}");
+        assert_eq!(output.status.code(), Some(code), "{place}: {said}");
         assert!(said.contains(expected) && said.contains(place), "{place}: {said}");
     }
     let mut command = fixture.command(&["--checkpoint-dir", PLACE]);
