@@ -68,7 +68,7 @@ impl Covered {
             None if !self.ranges.iter().any(|(from, to, _)| from.is_none() || from != to) => Vec::new(),
             None => self.gap().into_iter().filter(|gap| gap != "..").collect(),
         };
-        if !self.null && !left.is_empty() || !self.null && self.is_all_but_null() {
+        if !self.null && (!left.is_empty() || self.is_all_but_null()) {
             left.push("null".to_owned());
         }
         left
