@@ -198,6 +198,50 @@ impl<T: FromParam> FromParam for Vec<T> {
     }
 }
 
+/// `--rates EUR=1.08,USD=1`; a key or value with a comma or `=` in it stands in double quotes, as items of lists do.
+impl<K: FromParam + Ord, V: FromParam> FromParam for BTreeMap<K, V> {
+    const EXAMPLE: &'static str = "key=value,key=value";
+    fn type_name() -> String {
+        format!("map<{}, {}>", K::type_name(), V::type_name())
+    }
+    fn from_param(text: &str) -> Option<Self> {
+        let mut map = BTreeMap::new();
+        for (key, value) in map_entries(text)? {
+            if map.insert(K::from_param(&key)?, V::from_param(&value)?).is_some() {
+                return None;
+            }
+        }
+        Some(map)
+    }
+}
+
+/// The entries of a map as a flag gives it. None: one has no `=`, a quote is open, or something stands behind one.
+fn map_entries(text: &str) -> Option<Vec<(String, String)>> {
+    let mut entries = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (key, behind) = part(rest, '=')?;
+        let (value, behind) = part(behind.trim_start().strip_prefix('=')?.trim_start(), ',')?;
+        entries.push((key, value));
+        rest = match behind.trim_start() {
+            "" => "",
+            behind => Some(behind.strip_prefix(',')?.trim_start()).filter(|rest| !rest.is_empty())?,
+        };
+    }
+    Some(entries)
+}
+
+/// What stands in front of a separator, in quotes or not, and what is behind it.
+fn part(text: &str, separator: char) -> Option<(String, &str)> {
+    match text.strip_prefix('"') {
+        Some(quoted) => quoted_item(quoted),
+        None => {
+            let end = text.find(separator).unwrap_or(text.len());
+            Some((text[..end].trim_end().to_owned(), &text[end..]))
+        }
+    }
+}
+
 /// The items of a list as a flag gives it. None: a quote is open, or something stands behind one.
 fn list_items(text: &str) -> Option<Vec<String>> {
     let mut items = Vec::new();
@@ -206,13 +250,7 @@ fn list_items(text: &str) -> Option<Vec<String>> {
         return Some(items);
     }
     loop {
-        let (item, behind) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted_item(quoted)?,
-            None => {
-                let end = rest.find(',').unwrap_or(rest.len());
-                (rest[..end].trim_end().to_owned(), &rest[end..])
-            }
-        };
+        let (item, behind) = part(rest, ',')?;
         items.push(item);
         let behind = behind.trim_start();
         if behind.is_empty() {
@@ -256,5 +294,18 @@ mod tests {
         assert_eq!(Vec::<i64>::from_param("1,x"), None);
         assert_eq!(Vec::<i64>::from_param("1,"), None);
         assert_eq!(Vec::<i64>::type_name(), "list<int64>");
+    }
+
+    #[test]
+    fn maps_are_entries_with_commas_between() {
+        let read = |text: &str| BTreeMap::<String, i64>::from_param(text).map(|map| map.into_iter().collect::<Vec<_>>());
+        let of = |entries: &[(&str, i64)]| Some(entries.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect());
+        assert_eq!(read(""), of(&[]));
+        assert_eq!(read("EUR=1, USD = 2"), of(&[("EUR", 1), ("USD", 2)]));
+        assert_eq!(read("\"a,b\"=1,\"c=\"\"d\" = -2"), of(&[("a,b", 1), ("c=\"d", -2)]));
+        for wrong in ["EUR", "EUR=", "EUR=1,", "EUR=x", "EUR=1,EUR=2", "\"EUR=1", "\"EUR\"x=1", "=1,"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+        assert_eq!(BTreeMap::<String, f64>::type_name(), "map<string, float64>");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use millstream_runtime::aggregates;
 use millstream_runtime::flags::FLAGS;
 use millstream_runtime::graph::signature::scalar;
-use millstream_runtime::graph::{EnumType, Expr, ExprKind, Function, Param, Schema, Ty};
+use millstream_runtime::graph::{EnumType, Expr, ExprKind, Function, Literal, Param, Schema, Ty};
 
 use super::attributes;
 use super::context::{Context, FunctionType};
@@ -105,7 +105,7 @@ pub fn params(cx: &mut Context<'_>) -> Vec<Param> {
             cx.report(types::bad_type(
                 param.ty.span,
                 &title,
-                "params come from the command line: use a number, text, time, bool or enum, or a list of them",
+                "params come from the command line: use a number, text, time, bool, enum or json, or a list or map of them",
             ));
             ty = Ty::Error;
         }
@@ -126,14 +126,27 @@ pub fn params(cx: &mut Context<'_>) -> Vec<Param> {
 /// Whether a flag can give it.
 fn can_be_given(ty: &Ty) -> bool {
     match ty {
-        Ty::List(item) => !item.is_optional() && !matches!(**item, Ty::List(_)) && can_be_given(item),
-        Ty::Map(..) | Ty::Record(_) | Ty::Json | Ty::Bytes => false,
+        Ty::List(item) => !item.is_optional() && !matches!(**item, Ty::List(_) | Ty::Map(..)) && can_be_given(item),
+        Ty::Map(key, value) => {
+            let plain = |ty: &Ty| !ty.is_optional() && !matches!(ty, Ty::List(_) | Ty::Map(..)) && can_be_given(ty);
+            plain(key) && plain(value)
+        }
+        Ty::Record(_) | Ty::Bytes => false,
         _ => true,
     }
 }
 
 fn param_default<'a>(cx: &mut Context<'a>, default: &'a ast::Expr, ty: &Ty) -> Option<Expr> {
     const WHAT: &str = "the default of a param";
+    // Nothing else has a literal of json: its text stands for it.
+    if let (Ty::Json, ast::ExprKind::String(text)) = (ty.required(), &default.kind) {
+        if let Err(error) = serde_json::from_str::<serde_json::Value>(text) {
+            cx.report(types::bad_json(default.span, &error.to_string()));
+            return None;
+        }
+        let literal = ExprKind::Literal(Literal::String(text.clone()));
+        return Some(Expr { kind: literal, ty: ty.required().clone(), origin: cx.origin(default.span) });
+    }
     let mut typer = Typer::new(cx, Scope::Constant(WHAT));
     let to = if matches!(default.kind, ast::ExprKind::Null) { ty } else { ty.required() };
     let typed = typer.expect(default, to, WHAT);

@@ -158,6 +158,12 @@ pub fn bad_type(span: Span, title: &str, help: &str) -> Diagnostic {
     Diagnostic::error("E0313", title, span, "not a type").with_help(help)
 }
 
+/// The default of a json param that is none.
+pub fn bad_json(span: Span, reason: &str) -> Diagnostic {
+    Diagnostic::error("E0314", "the default of a json param must be JSON", span, reason.to_owned())
+        .with_help("write its text: `\"{}\"`, `r#\"{ \"EUR\": 1.08 }\"#`")
+}
+
 /// Something that must be known when the job is compiled.
 pub fn not_constant(what: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0314", format!("{what} must be a constant"), span, "not known before the job runs")
