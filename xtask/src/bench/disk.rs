@@ -48,6 +48,8 @@ fn few_changes(disk: &Arc<Disk>, keys: u64) -> Result<(), String> {
     }
     let mut random = Keys::new(keys);
     for (before, rows) in [0, keys / 1000, keys / 100, keys / 10].into_iter().enumerate() {
+        // In whole batches.
+        let rows = rows.next_multiple_of(1000);
         for _ in 0..rows / 1000 {
             let batch = random.batch();
             push(&mut stage, batch)?;
