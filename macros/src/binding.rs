@@ -41,8 +41,8 @@ pub(crate) fn derive(input: &DeriveInput, Form(attribute, name, before, more): &
         let text = word.to_string();
         if !known.contains(&text.as_str()) {
             let meant =
-                known.iter().find(|known| near(&text, known)).map_or(String::new(), |meant| format!(": did you mean `{meant}`?"));
-            return Err(Error::new(word.span(), format!("`{text}` is not known here{meant} Write {form}")));
+                known.iter().find(|known| near(&text, known)).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
+            return Err(Error::new(word.span(), format!("`{text}` is not known here{meant}; write {form}")));
         }
     }
     for needed in [name, before] {
