@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -56,6 +57,7 @@ pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
     enter(Some(world.clone()));
     let result = processes(&world, kind);
     enter(None);
+    let _ = std::fs::remove_dir_all(folder());
     let trace = world.trace();
     match result {
         Ok(processes) => {
@@ -70,6 +72,11 @@ pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
             Err(text)
         }
     }
+}
+
+/// For state on disk: one simulation of a process at a time uses it.
+fn folder() -> PathBuf {
+    std::env::temp_dir().join(format!("millstream-sim-{}", std::process::id()))
 }
 
 fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
@@ -87,7 +94,7 @@ fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
         1..=20 => on_disk(1 << 20),
         _ => StateConfig::Memory,
     };
-    let folder = std::env::temp_dir().join(format!("millstream-sim-{}", std::process::id())).display().to_string();
+    let folder = folder().display().to_string();
     let parallelism = || 1 + u32::try_from(number(4)).unwrap_or(0);
     let expected = kind.expected(size);
     world.table(|table| table.whole = expected.len()).map_err(|error| error.to_string())?;
