@@ -85,8 +85,8 @@ impl Query {
             let log = std::fs::read_to_string(self.folder.join(format!("log-{parallelism}"))).unwrap_or_default();
             assert!(!resumes || log.contains("resuming from checkpoint"), "{what} began anew:\n{log}");
             assert!(status.code().is_none_or(|code| code == 0), "{what} failed by itself: {status}\n{log}");
-            // It may have ended right before it was killed: then the next start begins anew.
-            resumes = !status.success();
+            // It may have ended right before it was killed, or nearly so: then the next start begins anew.
+            resumes = !status.success() && newest(&checkpoints) > 0;
         }
         let log = self.run(&mut command(then), what);
         assert!(!resumes || log.contains("resuming from checkpoint"), "{what} began anew:\n{log}");

@@ -68,7 +68,7 @@ fn a_checkpoint_of_another_job_is_refused_with_both_names() {
 #[test]
 fn a_directory_that_is_removed_under_a_running_job_ends_it_and_the_next_start_loses_nothing() {
     let setup = Setup::new(40_000, 4);
-    let handle = JobHandle::start(job(), options(&setup, 10_000)).unwrap();
+    let handle = JobHandle::start(job(), options(&setup, 2_000)).unwrap();
     handle.checkpoint().unwrap();
     let checkpoints = setup.path("checkpoints");
     std::fs::remove_dir_all(&checkpoints).unwrap();
