@@ -227,7 +227,7 @@ impl<J: Joining, N: Stage<J::Left>> Operator<Either<J::Left, J::Right>> for Inte
 
     fn finish(&mut self, out: &mut impl Collector<J::Out>) -> Result<(), Failure> {
         self.forget(i64::MAX, out)?;
-        self.state.clear();
+        self.state.finish();
         Ok(())
     }
 

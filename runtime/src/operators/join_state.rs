@@ -4,7 +4,7 @@
 //! the joined side, and those before `join` come to any subtask, so nothing goes with key groups. Then a checkpoint holds the
 //! left rows as a list that is dealt out anew when the parallelism changes, and the joined side as every subtask has it.
 //! Subtasks may have come to different moments, and have forgotten what is over for them: whoever goes on takes the joined side
-//! of the one that was furthest behind, which lacks nothing.
+//! of the one that was furthest behind, which lacks nothing. One that has come to its end has forgotten everything and says nothing.
 
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub(super) struct JoinState<K, A, B> {
     broadcast: bool,
     /// Whether this subtask is the one that speaks of rows that all subtasks get.
     first: bool,
+    /// Whether this subtask has come to its end: its rows before `join` are over while those of others may go on.
+    ended: bool,
 }
 
 /// A part of the left rows of a key: the watermark of their subtask, when the key was touched last, the key, the rows.
@@ -51,7 +53,7 @@ where
 {
     /// By key. To be opened before use.
     pub fn new() -> Self {
-        JoinState { rows: KeyedState::new("rows"), broadcast: false, first: true }
+        JoinState { rows: KeyedState::new("rows"), broadcast: false, first: true, ended: false }
     }
 
     /// The joined side comes to every subtask.
@@ -96,9 +98,10 @@ where
         Ok(())
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
+    /// Forgets everything: no row comes any more.
+    pub fn finish(&mut self) {
         self.rows.clear();
+        self.ended = true;
     }
 
     /// Whether this subtask counts what happens to rows of the joined side.
@@ -143,6 +146,9 @@ where
             items
         };
         snapshot.shared("rows", <Dealt<K, A>>::schema(), Spread::Deal, dealt);
+        if self.ended {
+            return Ok(());
+        }
         let copy = move || {
             let all = joined.iter().flat_map(SharedTable::in_memory).filter(|(_, (_, rights))| !rights.is_empty());
             let copy: Joined<K, B> = (watermark, all.map(|(key, (_, rights))| (key.clone(), rights.clone())).collect());

@@ -189,7 +189,7 @@ where
 
     fn finish(&mut self, out: &mut impl Collector<J::Out>) -> Result<(), Failure> {
         self.advance(i64::MAX, out)?;
-        self.state.clear();
+        self.state.finish();
         Ok(())
     }
 

@@ -355,7 +355,7 @@ where
     }
 
     fn finish(&mut self, _out: &mut impl Collector<E::Row<J::Out>>) -> Result<(), Failure> {
-        self.state.clear();
+        self.state.finish();
         self.ttl.clear();
         Ok(())
     }

@@ -300,7 +300,7 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
 
     fn finish(&mut self, out: &mut impl Collector<J::Out>) -> Result<(), Failure> {
         self.advance(i64::MAX, out)?;
-        self.state.clear();
+        self.state.finish();
         Ok(())
     }
 

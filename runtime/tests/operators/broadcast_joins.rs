@@ -113,6 +113,44 @@ where
             assert_eq!(net(sorted(all)), net(expected.clone()), "split {split}, from {before} to {after} subtasks");
         }
     }
+    check_ended(by_key, make, events);
+}
+
+/// The joined side is over before the checkpoint, and so are the rows before `join` of all subtasks but one, as with fewer files than
+/// tasks: these have come to their end, and the others go on.
+fn check_ended<L, R, O>(by_key: impl Fn() -> O, make: impl Fn() -> O, events: &[Event<Either<L, R>>])
+where
+    L: Clone + Send + std::fmt::Debug + 'static,
+    R: Clone + Send + std::fmt::Debug + 'static,
+    Either<L, R>: Keyed,
+    O: Operator<Either<L, R>>,
+    O::Out: std::fmt::Debug + Send,
+{
+    let is_right = |event: &Event<Either<L, R>>| matches!(event, Event::Row(Either::Right(_)));
+    for split in 0..=events.len() {
+        let (a, b) = events.split_at(split);
+        let a: Vec<_> = a.iter().chain(b.iter().filter(|event| is_right(event))).cloned().collect();
+        let b: Vec<_> = b.iter().filter(|event| !is_right(event)).cloned().collect();
+        let mut whole = Job::new(1, &by_key);
+        whole.feed(&[a.clone(), b.clone()].concat());
+        whole.finish();
+        let expected = net(sorted(whole.take()));
+        for (goes_on, after) in [(0, 3), (1, 3), (2, 2), (2, 1)] {
+            let mut first = Spreading::new(3, &make);
+            first.feed(&a);
+            for (_, ended) in first.subtasks.iter_mut().enumerate().filter(|&(subtask, _)| subtask != goes_on) {
+                ended.watermark(Watermark::MAX).unwrap();
+                ended.finish().unwrap();
+            }
+            let mut all = first.seen.take();
+            let mut second = first.through(after, &make).unwrap();
+            second.feed(a.iter().rfind(|event| matches!(event, Event::Clock(_))).map_or(&[], std::slice::from_ref));
+            second.feed(&b);
+            second.finish();
+            all.extend(second.seen.take());
+            assert_eq!(net(sorted(all)), expected, "split {split}, {goes_on} goes on, in {after} subtasks");
+        }
+    }
 }
 
 /// Without what is taken back: how often depends on the order in which rows come.
