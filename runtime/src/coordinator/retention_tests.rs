@@ -141,6 +141,7 @@ proptest! {
                 }
             }
             // With nothing in the way there is no more than is needed.
+            faulty.mend();
             let id = writer.write(false).await;
             begins.push(if writer.chain.len() == 1 { id } else { *begins.last().unwrap() });
             writer.store.retain(id, 1).await.unwrap();
