@@ -13,6 +13,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use object_store::path::Path as StorePath;
@@ -32,6 +33,11 @@ pub(super) const FILE_SIZE: usize = if cfg!(test) { 1024 } else { 16 * 1024 * 10
 
 /// So many data files are read at a time.
 const READS: usize = 8;
+
+/// A lock is asked for so often before somebody is said to hold it. A program that the process before has just started has all its
+/// open files, and so its lock, until it runs; that takes milliseconds.
+const LOCK_TRIES: u32 = 40;
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
 
 /// A checkpoint, read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,10 +112,16 @@ impl CheckpointStore {
         let lock = File::create(path.join(".lock")).map_err(|error| io("write to", &error))?;
         let shown = path.display().to_string();
         let store = folder_store(&shown)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(std::fs::TryLockError::WouldBlock) => return Err(lease::locked_by(&*store, &shown).await),
-            Err(std::fs::TryLockError::Error(error)) => return Err(io("lock", &error)),
+        let mut tries = LOCK_TRIES;
+        while let Err(error) = lock.try_lock() {
+            match error {
+                std::fs::TryLockError::WouldBlock if tries > 0 => {
+                    tries -= 1;
+                    tokio::time::sleep(LOCK_PAUSE).await;
+                }
+                std::fs::TryLockError::WouldBlock => return Err(lease::locked_by(&*store, &shown).await),
+                std::fs::TryLockError::Error(error) => return Err(io("lock", &error)),
+            }
         }
         let lease = Lease::take(store.clone(), shown, true).await?;
         Ok(CheckpointStore { lease: Some(lease), lock: Some(lock), ..CheckpointStore::reader(store, path) })

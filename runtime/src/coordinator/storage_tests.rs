@@ -120,6 +120,21 @@ async fn one_of_a_newer_version_is_refused_and_none_before_it_is_used() {
     assert!(message.contains(&said), "{message}");
 }
 
+/// As by a program that the process before has started, and that does not run yet.
+#[tokio::test]
+async fn a_lock_that_is_about_to_go_is_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let shown = directory.path().to_str().unwrap();
+    drop(CheckpointStore::open(shown).await.unwrap());
+    let lock = std::fs::File::open(directory.path().join(".lock")).unwrap();
+    lock.lock().unwrap();
+    let (opened, ()) = tokio::join!(CheckpointStore::open(shown), async {
+        tokio::task::yield_now().await;
+        drop(lock);
+    });
+    opened.unwrap();
+}
+
 #[tokio::test]
 async fn a_second_process_is_kept_out() {
     let directory = tempfile::tempdir().unwrap();
