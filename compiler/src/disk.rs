@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::session::{FoundCrate, Loader};
+use crate::session::{Library, Loader};
 
 /// Larger files are no pipelines.
 const LARGEST: u64 = 16 << 20;
@@ -24,11 +24,11 @@ impl Loader for Disk {
         std::fs::read(path).map_err(|error| reason(&error))
     }
 
-    fn find_crate(&self, file: &str, name: &str) -> Result<FoundCrate, String> {
+    fn libraries(&self, file: &str) -> Result<Vec<Library>, String> {
         let folder = Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // Without the network; if that is not enough, with it.
         let text = metadata(folder, &["--offline"]).or_else(|_| metadata(folder, &[]))?;
-        of_metadata(&text, name)
+        of_metadata(&text)
     }
 }
 
@@ -53,26 +53,24 @@ fn metadata(folder: &Path, more: &[&str]) -> Result<Vec<u8>, String> {
     })
 }
 
-/// The library of this name among the packages.
-fn of_metadata(text: &[u8], name: &str) -> Result<FoundCrate, String> {
+/// The libraries among the packages, macros aside.
+fn of_metadata(text: &[u8]) -> Result<Vec<Library>, String> {
     let said: serde_json::Value =
         serde_json::from_slice(text).map_err(|error| format!("`cargo metadata` cannot be read: {error}"))?;
-    let packages = said["packages"].as_array().map_or(&[][..], Vec::as_slice);
-    for package in packages {
-        let targets = package["targets"].as_array().map_or(&[][..], Vec::as_slice);
-        let is_library = |target: &&serde_json::Value| {
-            let kinds = target["kind"].as_array().map_or(&[][..], Vec::as_slice);
-            kinds.iter().any(|kind| matches!(kind.as_str(), Some("lib" | "rlib")))
-                && target["name"].as_str().is_some_and(|own| own.replace('-', "_") == name)
-        };
-        let Some(target) = targets.iter().find(is_library) else { continue };
-        let (package, manifest, root) = (&package["name"], &package["manifest_path"], &target["src_path"]);
-        if let (Some(package), Some(manifest), Some(root)) = (package.as_str(), manifest.as_str(), root.as_str()) {
-            let folder = Path::new(manifest).parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
-            return Ok(FoundCrate { package: package.to_owned(), folder, root: root.to_owned() });
-        }
-    }
-    Err("neither the package around this file nor anything that it depends on is a library of this name".to_owned())
+    let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
+    let is_library =
+        |target: &serde_json::Value| list(&target["kind"]).iter().any(|kind| matches!(kind.as_str(), Some("lib" | "rlib")));
+    let of_package = |package: serde_json::Value| {
+        let target = list(&package["targets"]).into_iter().find(is_library)?;
+        let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_string_lossy().into_owned();
+        Some(Library {
+            name: target["name"].as_str()?.replace('-', "_"),
+            package: package["name"].as_str()?.to_owned(),
+            folder,
+            root: target["src_path"].as_str()?.to_owned(),
+        })
+    };
+    Ok(list(&said["packages"]).into_iter().filter_map(of_package).collect())
 }
 
 fn reason(error: &std::io::Error) -> String {
@@ -92,9 +90,14 @@ mod tests {
             {"name":"tool","manifest_path":"/w/tool/Cargo.toml","targets":[{"kind":["bin"],"name":"my_functions","src_path":"/w/tool/src/main.rs"}]},
             {"name":"my-functions","manifest_path":"/w/my/Cargo.toml","targets":[{"kind":["lib"],"name":"my-functions","src_path":"/w/my/src/lib.rs"}]}
         ]}"#;
-        let found = of_metadata(text, "my_functions").unwrap();
-        assert_eq!((&*found.package, &*found.folder, &*found.root), ("my-functions", "/w/my", "/w/my/src/lib.rs"));
-        assert!(of_metadata(text, "tool").unwrap_err().contains("neither the package around this file"));
-        assert!(of_metadata(b"nonsense", "tool").is_err());
+        let own = Library {
+            name: "my_functions".to_owned(),
+            package: "my-functions".to_owned(),
+            folder: "/w/my".to_owned(),
+            root: "/w/my/src/lib.rs".to_owned(),
+        };
+        // A binary is no library.
+        assert_eq!(of_metadata(text), Ok(vec![own]));
+        assert!(of_metadata(b"nonsense").is_err());
     }
 }

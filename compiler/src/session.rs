@@ -5,12 +5,12 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use millstream_runtime::graph::{ExecutionGraph, JobGraph};
+use millstream_runtime::graph::{ExecutionGraph, JobGraph, RustCrate};
 
-use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
+use crate::diagnostics::{Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::hir::{self, Program};
 use crate::plan::{self, PassTrace};
-use crate::rust::{self, CrateFile, RustFile};
+use crate::rust::{self, RustFile};
 use crate::source::{FileId, SourceFile, SourceMap, Span};
 use crate::syntax::{self, ast};
 
@@ -19,16 +19,17 @@ pub trait Loader {
     /// The bytes of a file, or why they cannot be had.
     fn load(&self, path: &str) -> Result<Vec<u8>, String>;
 
-    /// The crate of this name, as the package that a file belongs to sees it; or why there is none.
-    fn find_crate(&self, file: &str, name: &str) -> Result<FoundCrate, String> {
-        let _ = name;
+    /// The libraries that the package around a file has and depends on; or why there is none. Asked once for each folder.
+    fn libraries(&self, file: &str) -> Result<Vec<Library>, String> {
         Err(format!("{file} is no file on a disk, beside which a package could be"))
     }
 }
 
 /// A library crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundCrate {
+pub struct Library {
+    /// As Rust calls it.
+    pub name: String,
     pub package: String,
     /// The folder of its manifest, from the root of the disk.
     pub folder: String,
@@ -90,6 +91,7 @@ impl Session {
             rust: Vec::new(),
             bound: Vec::new(),
             seen: HashMap::new(),
+            libraries: HashMap::new(),
             diags: Diagnostics::default(),
             complete: true,
         };
@@ -175,6 +177,8 @@ struct Loading<'a> {
     bound: Vec<(FileId, ast::File)>,
     /// By normal path, so that files that use each other are loaded once.
     seen: HashMap<String, FileId>,
+    /// What `use crate` finds, by the folder of the file that says it.
+    libraries: HashMap<String, Result<Vec<Library>, String>>,
     diags: Diagnostics,
     /// All files could be read.
     complete: bool,
@@ -197,89 +201,94 @@ impl Loading<'_> {
         }
     }
 
-    /// Reads what a Rust file makes known.
+    /// A Rust file that becomes a module of the pipeline.
     fn rust(&mut self, normal: String, path: String, bytes: Vec<u8>, used: &ast::Use) {
-        let Ok((id, text)) = self.text(path, bytes) else { return };
+        let Some((file, fruitful)) = self.read_rust(normal, path, bytes) else { return };
+        if !fruitful {
+            self.diags.push(rust::nothing_annotated(used.path_span, &used.path, &[]));
+        }
+        self.rust.push(file);
+    }
+
+    /// Reads what a Rust file makes known, and says whether that is anything, or a mistake. None: it is no text (reported).
+    fn read_rust(&mut self, normal: String, path: String, bytes: Vec<u8>) -> Option<(RustFile, bool)> {
+        let (id, text) = self.text(path, bytes).ok()?;
         self.seen.insert(normal, id);
         let (file, diagnostics) = rust::read(id, &text);
         let diagnostics = diagnostics.into_sorted();
         // What cannot be read may define anything.
         self.complete &= diagnostics.iter().all(|diagnostic| diagnostic.code.0 != "E0801");
-        if diagnostics.is_empty() && file.is_empty() {
-            self.diags.push(rust::nothing_annotated(used.path_span, &used.path));
-        }
+        let fruitful = !diagnostics.is_empty() || !file.is_empty();
         self.diags.extend(diagnostics);
-        self.bindings(&file);
-        self.rust.push(file);
-    }
-
-    /// The sources and sinks of a Rust file, as items of the language.
-    fn bindings(&mut self, file: &RustFile) {
+        // Its sources and sinks are items of the language.
         for binding in &file.bindings {
-            let parse = syntax::parse(file.id, &binding.text);
+            let mut parse = syntax::parse(file.id, &binding.text);
             self.diags.extend(parse.diagnostics.into_sorted());
+            binding.place_name(&mut parse.file);
             self.bound.push((file.id, parse.file));
         }
+        Some((file, fruitful))
     }
 
     /// Reads what a crate makes known: its root, and the public modules below it.
     fn of_crate(&mut self, user: &str, used: &ast::Use) {
-        let found = match self.loader.find_crate(user, &used.path) {
-            Ok(found) => found,
+        let folder = user.rfind(['/', '\\']).map_or("", |end| &user[..end]);
+        let libraries = self.libraries.entry(folder.to_owned()).or_insert_with(|| self.loader.libraries(user));
+        let found = match libraries {
+            Ok(libraries) => libraries.iter().find(|library| library.name == used.path).cloned().ok_or_else(|| {
+                let near = did_you_mean(&used.path, libraries.iter().map(|library| library.name.as_str()));
+                let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                format!("neither the package around this file nor anything that it depends on is a library of this name{near}")
+            }),
+            Err(reason) => Err(reason.clone()),
+        };
+        let root = found.and_then(|found| match self.loader.load(&found.root) {
+            Ok(bytes) => Ok((found, bytes)),
+            Err(reason) => Err(format!("its file {} cannot be read: {reason}", found.root)),
+        });
+        let (found, bytes) = match root {
+            Ok(root) => root,
             Err(reason) => {
                 self.complete = false;
                 return self.diags.push(rust::no_crate(used.path_span, &used.path, &reason));
             }
         };
-        let mut nothing = true;
-        let mut open = vec![(found.root.clone(), Vec::new())];
-        while let Some((path, within)) = open.pop() {
+        let (mut any, mut private) = (false, Vec::new());
+        let mut open = vec![(found.root, bytes, Vec::new())];
+        while let Some((path, bytes, within)) = open.pop() {
             let normal = normal(&path);
             if self.seen.contains_key(&normal) {
-                nothing = false;
+                any = true;
                 continue;
             }
-            let bytes = match self.loader.load(&path) {
-                Ok(bytes) => bytes,
-                Err(reason) => {
-                    self.complete = false;
-                    let reason = format!("its file {path} cannot be read: {reason}");
-                    self.diags.push(rust::no_crate(used.path_span, &used.path, &reason));
-                    continue;
-                }
-            };
-            let Ok((id, text)) = self.text(path.clone(), bytes) else { continue };
-            self.seen.insert(normal, id);
-            let (mut file, diagnostics) = rust::read(id, &text);
-            let diagnostics = diagnostics.into_sorted();
-            self.complete &= diagnostics.iter().all(|diagnostic| diagnostic.code.0 != "E0801");
-            nothing &= diagnostics.is_empty() && file.is_empty();
-            self.diags.extend(diagnostics);
+            let Some((mut file, fruitful)) = self.read_rust(normal, path.clone(), bytes) else { continue };
+            any |= fruitful;
             for module in &file.modules {
                 let below: Vec<String> = within.iter().chain(module).cloned().collect();
-                if let Some(path) = self.module_file(&path, within.is_empty(), module) {
-                    open.push((path, below));
-                }
+                // rustc says of one that is missing.
+                open.extend(self.module_file(&path, within.is_empty(), module).map(|(path, bytes)| (path, bytes, below)));
             }
-            file.of_crate =
-                Some(CrateFile { name: used.path.clone(), package: found.package.clone(), folder: found.folder.clone(), within });
-            self.bindings(&file);
+            private.append(&mut file.private_modules);
+            let (name, package, folder) = (used.path.clone(), found.package.clone(), found.folder.clone());
+            file.of_crate = Some(RustCrate { name, package, folder, within });
             self.rust.push(file);
         }
-        if nothing && self.complete {
-            self.diags.push(rust::nothing_annotated(used.path_span, &used.path));
+        if !any && self.complete {
+            self.diags.push(rust::nothing_annotated(used.path_span, &used.path, &private));
         }
     }
 
-    /// Where the file of `pub mod x;` is; None: rustc will say so.
-    fn module_file(&self, of: &str, root: bool, module: &[String]) -> Option<String> {
+    /// The file of `pub mod x;`, and what stands in it.
+    fn module_file(&self, of: &str, root: bool, module: &[String]) -> Option<(String, Vec<u8>)> {
         let (folder, name) = of.rfind(['/', '\\']).map_or(("", of), |end| (&of[..=end], &of[end + 1..]));
         let below = match name.strip_suffix(".rs") {
             Some(stem) if !root && stem != "mod" => format!("{folder}{stem}/"),
             _ => folder.to_owned(),
         };
         let path = format!("{below}{}", module.join("/"));
-        [format!("{path}.rs"), format!("{path}/mod.rs")].into_iter().find(|path| self.loader.load(path).is_ok())
+        [format!("{path}.rs"), format!("{path}/mod.rs")]
+            .into_iter()
+            .find_map(|path| self.loader.load(&path).ok().map(|bytes| (path, bytes)))
     }
 
     fn parse(&mut self, path: String, bytes: Vec<u8>) -> (FileId, ast::File) {
@@ -427,5 +436,36 @@ mod tests {
         let diagnostic = bad.diagnostics().iter().find(|diagnostic| diagnostic.code.0 == "E0120").unwrap();
         assert_eq!(diagnostic.primary.span.start, 12);
         assert_eq!(Session::open("gone.flow", &files).unwrap_err().to_string(), "cannot read gone.flow: no such file");
+    }
+
+    /// A package with one library.
+    struct Package(&'static [(&'static str, &'static [u8])]);
+
+    impl Loader for Package {
+        fn load(&self, path: &str) -> Result<Vec<u8>, String> {
+            Files(self.0).load(path)
+        }
+
+        fn libraries(&self, _file: &str) -> Result<Vec<Library>, String> {
+            let [name, package, folder, root] = ["my_functions", "my-functions", "/p", "/p/src/lib.rs"].map(str::to_owned);
+            Ok(vec![Library { name, package, folder, root }])
+        }
+    }
+
+    #[test]
+    fn of_a_crate_public_modules_are_read() {
+        const HALF: &[u8] = b"#[function]\npub fn half(x: i64) -> i64 { x / 2 }\n";
+        let open = |flow: &'static [u8], root: &'static [u8]| {
+            let files = [("main.flow", flow), ("/p/src/lib.rs", root), ("/p/src/words.rs", HALF)];
+            let session = Session::open("main.flow", &Package(Box::leak(Box::new(files)))).unwrap();
+            let texts = session.diagnostics().iter().map(|found| format!("{found:?}")).collect::<String>();
+            (codes(&session), texts)
+        };
+        const FLOW: &[u8] = b"use crate my_functions\nfn quarter(x: int64) = half(half(x))\n";
+        assert_eq!(open(FLOW, b"pub mod words;").0, [] as [&str; 0]);
+        let (codes, texts) = open(FLOW, b"mod words;\npub use words::half;");
+        assert!(codes.contains(&"W0801") && texts.contains("write `pub mod words;`"), "{codes:?} {texts}");
+        let (codes, texts) = open(b"use crate my_function", b"");
+        assert!(codes == ["E0817"] && texts.contains("did you mean `my_functions`?"), "{codes:?} {texts}");
     }
 }

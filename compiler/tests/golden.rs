@@ -33,6 +33,7 @@ cases! {
     nested_records
     physical
     ranking
+    rust_items
     sinks
     two_streams
     watched
@@ -115,6 +116,11 @@ fn check(case: &str) {
     assert!(differences.is_empty(), "{case}:\n{differences}UPDATE_GOLDEN=1 writes what is found");
 }
 
+/// A Rust file that a case uses, beside its pipeline.
+fn is_used(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
+}
+
 /// The recorded files of a case.
 fn recorded(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut out = BTreeMap::new();
@@ -124,7 +130,7 @@ fn recorded(folder: &Path) -> BTreeMap<PathBuf, String> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 open.push(path);
-            } else if path.extension().is_some_and(|extension| extension != "flow") {
+            } else if path.extension().is_some_and(|extension| extension != "flow") && !is_used(&path) {
                 let name = path.strip_prefix(folder).unwrap().to_owned();
                 out.insert(name, std::fs::read_to_string(&path).unwrap());
             }

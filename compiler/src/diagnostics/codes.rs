@@ -48,7 +48,7 @@ pub static PAGES: &[Page] = pages![
     // Generated code and build.
     "E0901" "E0902" "E0903" "E0904" "E0905" "E0906" "E0907"
     // Warnings.
-    "W0201" "W0202" "W0301" "W0302" "W0501" "W0502" "W0601" "W0801" "W0802"
+    "W0201" "W0202" "W0203" "W0301" "W0302" "W0501" "W0502" "W0601" "W0801" "W0802"
 ];
 
 /// The page of a code, in any case: `e0203`.

@@ -69,15 +69,25 @@ pub fn collect<'a>(files: &'a [(FileId, ast::File)], rust: &[RustFile], diags: &
     let main = files.first().map_or(FileId(0), |(id, _)| *id);
     let mut items = Items { main, ..Items::default() };
     let mut seen = Seen::default();
-    let in_rust = |file: FileId| rust.iter().any(|of| of.id == file);
+    let rust_file = |file: FileId| rust.iter().find(|of| of.id == file);
     for (file, ast) in files {
         for item in &ast.items {
-            collect_item(&mut items, &mut seen, item, *file == main || in_rust(*file), diags);
+            collect_item(&mut items, &mut seen, item, *file == main || rust_file(*file).is_some(), diags);
         }
     }
     // A sink in a Rust file is for pipelines that have its stream. They come last.
-    let Items { sinks, stream_names, .. } = &mut items;
-    sinks.retain(|sink| !in_rust(sink.item.span.file) || stream_names.contains_key(sink.node.pipeline.input.text.as_str()));
+    let Items { sinks, stream_names, broken, .. } = &mut items;
+    sinks.retain(|sink| {
+        let Some(file) = rust_file(sink.item.span.file) else { return true };
+        let stream = &sink.node.pipeline.input;
+        let known = stream_names.contains_key(stream.text.as_str());
+        // Crates may hold more than a pipeline uses.
+        if !known && file.of_crate.is_none() && !broken.contains(stream.text.as_str()) {
+            let names: Vec<&str> = stream_names.keys().copied().collect();
+            diags.push(names::sink_without_stream(stream, &names));
+        }
+        known
+    });
     items
 }
 

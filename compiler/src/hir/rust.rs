@@ -9,7 +9,7 @@ use millstream_runtime::aggregates as library_aggregates;
 use millstream_runtime::functions as library;
 use millstream_runtime::graph::signature::scalar;
 use millstream_runtime::graph::{
-    EnumType, Expr, ExprKind, Field, Function, Passing, RustCrate, RustFunction, RustModule, RustType, Schema, Ty,
+    EnumType, Expr, ExprKind, Field, Function, Passing, RustFunction, RustModule, RustType, Schema, Ty,
 };
 
 use super::context::{Context, FunctionType};
@@ -32,12 +32,7 @@ pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule
     let mut modules = Vec::with_capacity(files.len());
     for (number, file) in files.iter().enumerate() {
         let path = cx.sources.file(file.id).path.clone();
-        let of_crate = file.of_crate.as_ref().map(|of| RustCrate {
-            name: of.name.clone(),
-            package: of.package.clone(),
-            folder: of.folder.clone(),
-            within: of.within.clone(),
-        });
+        let of_crate = file.of_crate.clone();
         let mut module = RustModule { path, of_crate, types: Vec::new(), connectors: Vec::new(), aggregates: Vec::new() };
         for (index, item) in file.types.iter().enumerate() {
             let ty = types.resolve(cx, number, index);

@@ -9,17 +9,33 @@ use syn::spanned::Spanned;
 use super::read::Reader;
 use super::{attributes, errors};
 use crate::source::Span;
-use crate::syntax::ast::Name;
+use crate::syntax::ast::{self, ItemKind, Name};
 
 /// A record that is bound to a connector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     /// The item, as long as the Rust file.
     pub text: String,
+    /// The stream.
+    pub name: Name,
     /// The record.
     pub record: String,
     /// Where the connector stands.
     pub at: Span,
+}
+
+impl Binding {
+    /// Puts the stream's name, which the text has elsewhere, in its place.
+    pub fn place_name(&self, parsed: &mut ast::File) {
+        for item in &mut parsed.items {
+            let name = match &mut item.kind {
+                ItemKind::Source(source) => &mut source.name,
+                ItemKind::Sink(sink) => &mut sink.pipeline.input,
+                _ => continue,
+            };
+            name.span = self.name.span;
+        }
+    }
 }
 
 /// What the attribute of a derive says.
@@ -60,10 +76,12 @@ pub(super) fn read(reader: &mut Reader<'_>, item: &syn::ItemStruct, derives: &[S
     }
 }
 
-/// `from = file { path: "x" }`: the word, and what stands behind `=`.
+/// `from = file { path: "x" }`: the word, and what stands behind `=`, if anything does.
 struct Said {
     word: Name,
-    value: Span,
+    value: Option<Span>,
+    /// It, if it is one word.
+    name: Option<Name>,
 }
 
 /// Parts a list at its commas.
@@ -72,10 +90,20 @@ fn words(reader: &Reader<'_>, tokens: TokenStream) -> Vec<Said> {
     let mut part: Vec<TokenTree> = Vec::new();
     let mut finish = |part: &mut Vec<TokenTree>| {
         let tokens = std::mem::take(part);
-        let (Some(TokenTree::Ident(word)), Some(last)) = (tokens.first(), tokens.last()) else { return };
-        let value = tokens.get(2).map_or(last.span(), TokenTree::span);
-        let (value, last) = (reader.place.span(value), reader.place.span(last.span()));
-        said.push(Said { word: reader.place.name(word), value: Span { end: last.end, ..value } });
+        let Some(TokenTree::Ident(word)) = tokens.first() else { return };
+        let value = match &tokens[1..] {
+            [TokenTree::Punct(equals), value @ ..] if equals.as_char() == '=' => value,
+            _ => &[],
+        };
+        let name = match value {
+            [TokenTree::Ident(name)] => Some(reader.place.name(name)),
+            _ => None,
+        };
+        let value = value.first().zip(value.last()).map(|(first, last)| {
+            let (first, last) = (reader.place.span(first.span()), reader.place.span(last.span()));
+            Span { end: last.end, ..first }
+        });
+        said.push(Said { word: reader.place.name(word), value, name });
     };
     for token in tokens {
         match &token {
@@ -99,12 +127,15 @@ fn binding(reader: &Reader<'_>, form: &Form, said: &[Said], record: &Name) -> Re
     let Some(connector) = said.iter().find(|said| said.word.text == form.before) else {
         return Err((None, format!("`{}` is missing", form.before)));
     };
+    if let Some(empty) = said.iter().find(|said| said.value.is_none()) {
+        return Err((Some(empty.word.span), format!("write `{} = ..`", empty.word.text)));
+    }
+    let Some(name) = &stream.name else { return Err((stream.value, "the name of a stream is one word".to_owned())) };
     let text = reader.place.whole();
     let part = |span: Span| text.get(span.start as usize..span.end as usize).unwrap_or_default();
-    let stream_name = part(stream.value);
     let header = match form.derive {
-        "Source" => format!("source {stream_name}: {} ", record.text),
-        _ => format!("sink {stream_name} "),
+        "Source" => format!("source {}: {} ", name.text, record.text),
+        _ => format!("sink {} ", name.text),
     };
     let at = connector.word.span;
     let start = at.start as usize;
@@ -118,7 +149,7 @@ fn binding(reader: &Reader<'_>, form: &Form, said: &[Said], record: &Name) -> Re
     out[start - header.len()..start].copy_from_slice(header.as_bytes());
     for said in said.iter().filter(|said| said.word.text != form.name) {
         let word = said.word.text.replace('_', " ");
-        for (span, text) in [(said.word.span, word.as_str()), (said.value, part(said.value))] {
+        for (span, text) in std::iter::once((said.word.span, word.as_str())).chain(said.value.map(|span| (span, part(span)))) {
             let from = span.start as usize;
             if let Some(place) = out.get_mut(from..from + text.len()) {
                 place.copy_from_slice(text.as_bytes());
@@ -126,5 +157,5 @@ fn binding(reader: &Reader<'_>, form: &Form, said: &[Said], record: &Name) -> Re
         }
     }
     let text = String::from_utf8(out).unwrap_or_default();
-    Ok(Binding { text, record: record.text.clone(), at: connector.value })
+    Ok(Binding { text, name: name.clone(), record: record.text.clone(), at: connector.value.unwrap_or(at) })
 }

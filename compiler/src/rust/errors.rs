@@ -204,9 +204,20 @@ pub fn type_not_annotated(written: &Written, at: Span) -> Diagnostic {
 }
 
 /// A file that gives nothing to the language.
-pub fn nothing_annotated(span: Span, path: &str) -> Diagnostic {
-    Diagnostic::warning("W0801", format!("{path} has nothing for the language"), span, "no function or record of it is known")
-        .with_help("write `#[function]` above a `pub fn`, or `#[derive(Clone, Record)]` above a `pub struct`")
+/// `private`: the modules of a crate that nobody looked into.
+pub fn nothing_annotated(span: Span, path: &str, private: &[String]) -> Diagnostic {
+    let diagnostic = Diagnostic::warning(
+        "W0801",
+        format!("{path} has nothing for the language"),
+        span,
+        "no function or record of it is known",
+    );
+    match private {
+        [] => diagnostic.with_help("write `#[function]` above a `pub fn`, or `#[derive(Clone, Record)]` above a `pub struct`"),
+        [module, ..] => diagnostic.with_help(format!(
+            "only its root and its public modules are looked into, whatever `pub use` says: write `pub mod {module};`"
+        )),
+    }
 }
 
 /// `impl Process` without `#[operator]`.

@@ -32,7 +32,7 @@ pub use written::{Written, WrittenKind};
 
 use std::collections::HashMap;
 
-use millstream_runtime::graph::Waits;
+use millstream_runtime::graph::{RustCrate, Waits};
 
 use crate::source::{FileId, Span};
 use crate::syntax::ast::Name;
@@ -42,9 +42,11 @@ use crate::syntax::ast::Name;
 pub struct RustFile {
     pub id: FileId,
     /// Of a crate that `use crate` names; None: it becomes a module of the pipeline.
-    pub of_crate: Option<CrateFile>,
+    pub of_crate: Option<RustCrate>,
     /// `pub mod x;`: the modules within the file, then the name.
     pub modules: Vec<Vec<String>>,
+    /// `mod x;`: those that nobody else can reach.
+    pub private_modules: Vec<String>,
     /// `#[derive(Source)]` and `#[derive(Sink)]`.
     pub bindings: Vec<Binding>,
     pub functions: Vec<RustFn>,
@@ -77,18 +79,6 @@ pub struct RustFile {
     pub aliases: HashMap<String, Written>,
     /// Names that `use` brings in, and from where: `Duration` from `std::time::Duration`.
     pub imports: HashMap<String, String>,
-}
-
-/// A file of a crate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CrateFile {
-    /// As Rust calls the crate.
-    pub name: String,
-    pub package: String,
-    /// The folder of its manifest.
-    pub folder: String,
-    /// The modules around the file.
-    pub within: Vec<String>,
 }
 
 impl RustFile {

@@ -37,6 +37,7 @@ fn empty(id: FileId) -> RustFile {
         id,
         of_crate: None,
         modules: Vec::new(),
+        private_modules: Vec::new(),
         bindings: Vec::new(),
         functions: Vec::new(),
         types: Vec::new(),
@@ -156,7 +157,7 @@ impl Reader<'_> {
                         None if matches!(module.vis, syn::Visibility::Public(_)) => {
                             self.file.modules.push(within(path, name));
                         }
-                        None => {}
+                        None => self.file.private_modules.push(name),
                     }
                 }
                 _ => {}

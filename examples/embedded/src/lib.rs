@@ -28,6 +28,12 @@ millstream::flow! {
     sink revenue into channel {}
 }
 
+/// The first letter of a name: for pipelines that say `use crate millstream_embedded_example`.
+#[millstream::prelude::function]
+pub fn initial(name: &str) -> String {
+    name.chars().take(1).collect()
+}
+
 /// The examples of the manual are true.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/embedding.md")]

@@ -74,3 +74,28 @@ fn the_rows_are_the_same() {
     assert_eq!(rows!(written), rows);
     assert_eq!(rows!(derived), rows);
 }
+
+millstream::flow! {
+    job of_a_crate {}
+
+    use crate millstream_embedded_example
+
+    record Name { name: string }
+
+    source names: Name from channel { capacity: 10 }
+
+    stream initials = names | select { initial: initial(name) }
+
+    sink initials into channel {}
+}
+
+#[test]
+fn a_pipeline_in_a_program_takes_items_of_a_crate() {
+    let of_a_crate::Running { job, names, initials } =
+        of_a_crate::start(of_a_crate::Params::default(), RunOptions::new()).unwrap();
+    names.send_blocking(of_a_crate::Name { name: "ann".into() }).unwrap();
+    drop(names);
+    let found: Vec<String> = initials.map(|row| row.initial.to_string()).collect();
+    job.wait().unwrap();
+    assert_eq!(found, ["a"]);
+}

@@ -5,7 +5,7 @@ use proc_macro::{Span, TokenStream};
 use millstream_compiler::diagnostics::Diagnostic;
 use millstream_compiler::disk::Disk;
 use millstream_compiler::embed::{self, Embedded};
-use millstream_compiler::session::Loader;
+use millstream_compiler::session::{Library, Loader};
 use millstream_compiler::source::FileId;
 
 use crate::place::{self, Place, Token};
@@ -78,6 +78,10 @@ struct Here<'a> {
 impl Loader for Here<'_> {
     fn load(&self, path: &str) -> Result<Vec<u8>, String> {
         if path == self.path { Ok(self.text.as_bytes().to_vec()) } else { Disk.load(path) }
+    }
+
+    fn libraries(&self, file: &str) -> Result<Vec<Library>, String> {
+        Disk.libraries(file)
     }
 }
 

@@ -24,7 +24,7 @@ type Answered<In, V> = (In, Result<V, EvalError>);
 enum Waiting<In, V> {
     /// It has no answer.
     Row,
-    Answered(Box<Answered<In, V>>),
+    Answered(Answered<In, V>),
     Watermark(Watermark),
     /// A row that is out already.
     Gone,
@@ -123,7 +123,7 @@ where
         if !matches!(self.waiting.front(), None | Some(Waiting::Row)) {
             self.first += 1;
             return Poll::Ready(match self.waiting.pop_front() {
-                Some(Waiting::Answered(answered)) => self.emit(*answered, out).map(|()| None),
+                Some(Waiting::Answered(answered)) => self.emit(answered, out).map(|()| None),
                 Some(Waiting::Watermark(watermark)) => Ok(Some(watermark)),
                 Some(Waiting::Row | Waiting::Gone) | None => Ok(None),
             });
@@ -141,7 +141,7 @@ where
         let Some(waiting) = self.waiting.get_mut(index) else { return Poll::Ready(Ok(None)) };
         Poll::Ready(match self.ordered {
             true => {
-                *waiting = Waiting::Answered(Box::new(answered));
+                *waiting = Waiting::Answered(answered);
                 Ok(None)
             }
             false => {

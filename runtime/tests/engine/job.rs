@@ -104,6 +104,11 @@ fn build_bids(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         Ok(row.price >= 100)
     });
     let large = cx.operator("counts/where/0", "counts: where", large, out)?;
+    read_bids(cx, large)
+}
+
+/// The source, before what takes its rows.
+pub fn read_bids(cx: &mut ChainBuilder<'_>, rest: impl Stage<Bid> + 'static) -> JobResult<Box<dyn Chain>> {
     let idle: i64 = cx.params().get("idle")?;
     if idle > 0 {
         cx.idle_after(idle);
@@ -111,7 +116,7 @@ fn build_bids(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let source = source(cx.params())?;
     let on_error = if cx.params().get::<String>("on_error")? == "skip" { ErrorPolicy::Skip } else { ErrorPolicy::Fail };
     let config = SourceConfig { watermark: Some(|row: &Bid| Ok(Some(Timestamp(row.time.0 - 5_000_000)))), on_error };
-    cx.source("bids/source/0", "bids", source, config, large)
+    cx.source("bids/source/0", "bids", source, config, rest)
 }
 
 fn build_counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {

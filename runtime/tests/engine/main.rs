@@ -20,4 +20,5 @@ mod savepoint;
 mod source_events;
 mod stop;
 mod unaligned;
+mod waiting;
 mod watch;

@@ -150,12 +150,21 @@ proptest! {
     }
 }
 
+/// Also one in work that blocks, on a thread of its own.
 #[test]
 fn a_panic_fails_the_task_with_the_name_of_the_function() {
-    let ask = |row: Row| async move {
+    let only_the_first = |row: Row| {
         assert_eq!(row.id, 1, "only the first");
-        (row, Ok(0_i64))
+        Ok(0_i64)
     };
+    fails(move |row| async move { (row, only_the_first(row)) });
+    fails(move |row| async move { (row, millstream_runtime::waiting::blocking(move || only_the_first(row)).await) });
+}
+
+fn fails<Fut>(ask: impl Fn(Row) -> Fut + Clone + Send + 'static)
+where
+    Fut: Future<Output = (Row, Result<i64, EvalError>)> + Send + 'static,
+{
     let operator = CallAsync::new("ask", true, 4, ask, |row: Row, value| (row.id, value));
     let context = OperatorContext::single("ask");
     let mut stage = Chained::new::<Row>(context.clone(), operator, Chained::new::<(i64, i64)>(context, Log::default(), Discard));

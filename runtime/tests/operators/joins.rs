@@ -118,7 +118,7 @@ fn nested_loop(kind: JoinKind, lefts: &[Row], rights: &[Row], window: i64, near:
 }
 
 /// Deals rows to the two sides.
-fn sides<T: Clone>(events: &[Event<T>], left: impl Fn(usize, &T) -> bool) -> Vec<Event<Either<T, T>>> {
+pub fn sides<T: Clone>(events: &[Event<T>], left: impl Fn(usize, &T) -> bool) -> Vec<Event<Either<T, T>>> {
     let deal = |(index, event): (usize, &Event<T>)| match event {
         Event::Row(row) if left(index, row) => Event::Row(Either::Left(row.clone())),
         Event::Row(row) => Event::Row(Either::Right(row.clone())),
@@ -129,7 +129,7 @@ fn sides<T: Clone>(events: &[Event<T>], left: impl Fn(usize, &T) -> bool) -> Vec
     events.iter().enumerate().map(deal).collect()
 }
 
-fn by_id(_: usize, row: &Row) -> bool {
+pub fn by_id(_: usize, row: &Row) -> bool {
     row.id % 2 == 0
 }
 

@@ -19,13 +19,13 @@ impl<'a> Stage<'a> {
         let answer = quote!(in_time(#timeout, async { #statements Ok::<_, EvalError>(#value) }).await);
         let answer = lowering.at_place(&answer, &asked.call.origin);
         let (rust, schema) = (self.input.rust(self.cx), self.output.schema);
-        // A call has params of its own, as it may still be on its way when the next is made.
+        // A call has params of its own, as it may still be on its way when the next is made: without a copy of them.
         let params = lowering.uses_params.then(|| quote!(let params = params.clone();));
         let moves = lowering.uses_params.then(|| quote!(move));
         let body = quote!(async move { let answer = #answer; (row, answer) });
         let body = if lowering.uses_params { quote!({ #params #body }) } else { body };
         let ask = quote!(#moves |row: #rust| #body);
-        let ask = if lowering.uses_params { quote!({ let params = params.clone(); #ask }) } else { ask };
+        let ask = if lowering.uses_params { quote!({ let params = std::sync::Arc::new(params.clone()); #ask }) } else { ask };
         let fields: Vec<TokenStream> = schema
             .fields
             .iter()

@@ -1,7 +1,7 @@
 //! E02xx: names that are unknown, taken, or go round in circles; attributes and settings by name.
 
 use super::suggest;
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, did_you_mean};
 use crate::source::Span;
 use crate::syntax::ast::Name;
 
@@ -182,6 +182,17 @@ pub fn unused_stream(what: &str, name: &Name) -> Diagnostic {
         _ => format!("write `sink {} into stdout`, or take it away", name.text),
     };
     Diagnostic::warning("W0202", title, name.span, "it is checked, but never runs").with_help(help)
+}
+
+/// A sink in a Rust file whose stream the pipeline does not have.
+pub fn sink_without_stream(name: &Name, candidates: &[&str]) -> Diagnostic {
+    let title = format!("the sink of `{}` is left out: the pipeline has no such stream", name.text);
+    let diagnostic = Diagnostic::warning("W0203", title, name.span, "no source or stream has this name");
+    let near = did_you_mean(&name.text, candidates.iter().copied());
+    diagnostic.with_help(match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("define it, `stream {} = ..`, or take the sink away", name.text),
+    })
 }
 
 /// A param whose flag every job has.

@@ -52,3 +52,8 @@ pub fn named_columns(lowering: &mut Lowering<'_>, place: &Place, span: Span, mut
     flow.new_rows();
     Flow { node, port: Port::Main, ty: output, time_dropped, ..flow }
 }
+
+/// A name for a column that no text can mean: `sum over 1`.
+pub fn fresh(schema: &Schema, what: &str) -> String {
+    (1..).map(|number| format!("{what} {number}")).find(|name| schema.field(name).is_none()).unwrap_or_default()
+}

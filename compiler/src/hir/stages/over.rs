@@ -8,6 +8,7 @@ use millstream_runtime::graph::{
 };
 
 use super::At;
+use super::columns::fresh;
 use super::dedup::group_key;
 use super::window::{event_time, length, rows};
 use crate::hir::attributes::{self, Attributes};
@@ -195,7 +196,7 @@ fn add<'a>(at: &mut At<'_, '_, 'a>, group: Group<'a>, input: Flow, visible: &Flo
     let mut answers = input.answers.clone();
     let mut calls = Vec::with_capacity(group.calls.len());
     for (expr, call) in group.calls {
-        let name = fresh(&schema, call.call.function);
+        let name = fresh(&schema, &format!("{} over", call.call.function));
         schema.fields.push(Field::new(name.clone(), call.call.ty.clone()));
         answers.push((expr.span, name.clone(), call.call.ty.clone()));
         calls.push((name, call));
@@ -209,18 +210,6 @@ fn add<'a>(at: &mut At<'_, '_, 'a>, group: Group<'a>, input: Flow, visible: &Flo
     let new = NewNode { place, word: "over", attributes, operation, inputs, output: output.clone(), span };
     let node = at.lowering.add(new);
     Flow { node, port: millstream_runtime::graph::Port::Main, ty: output, answers, ..input }
-}
-
-/// A name for a column that no text can mean.
-fn fresh(schema: &millstream_runtime::graph::Schema, function: &str) -> String {
-    let mut number = 1;
-    loop {
-        let name = format!("{function} over {number}");
-        if schema.field(&name).is_none() {
-            return name;
-        }
-        number += 1;
-    }
 }
 
 /// `lag(x, 2)`: how many rows.

@@ -2,7 +2,7 @@ use millstream::prelude::*;
 
 /// Where rows come from, right and wrong.
 #[derive(Clone, Record, Source)]
-#[source(name = orders, from = file { path: "orders.jsonl" }, watermark = at - 5s, on_error = skip)]
+#[source(name = orders, from = file { path: "orders.jsonl" }, watermark = at - 5s, idle_after = 1m, on_error = skip)]
 pub struct Order {
     pub id: i64,
     pub at: Timestamp,
@@ -55,4 +55,34 @@ pub struct Plain {
 #[sink(of = wrong, into = stdout)]
 pub struct Wrong {
     pub id: String,
+}
+
+#[derive(Clone, Record, Source)]
+#[source(name = orders, from = file { path: "again.jsonl" })]
+pub struct Again {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Sink)]
+#[sink(of = counted, into = file { path: "out", format: json })]
+pub struct Counted {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Sink)]
+#[sink(of = total, into = file { path: "out", format: json })]
+pub struct Slipped {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Source)]
+#[source(name = "quoted", from = file { path: "orders.jsonl" })]
+pub struct Quoted {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Source)]
+#[source(name, from = file { path: "orders.jsonl" })]
+pub struct Empty {
+    pub id: i64,
 }
