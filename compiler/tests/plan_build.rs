@@ -71,6 +71,22 @@ fn a_key_is_stronger_than_a_physical_operator() {
     assert_eq!(edges(&graph)[0], "s/dedup/0 <- hash by (id)");
 }
 
+/// A task that is ahead of another would know of windows that are over what that one does not.
+#[test]
+fn rows_before_a_broadcast_join_stay_where_they_are_unless_windows_end_for_all_at_once() {
+    let join = |before: &str, over: &str| {
+        let graph = plan(&format!(
+            "source others: Row from file {{ path: \"others.jsonl\", format: json }} watermark at\n\
+             stream s = rows {before}| join others as o on id == o.id {over} broadcast | select {{ id }}\nsink s {SINK}"
+        ));
+        edges(&graph).into_iter().take(2).map(|edge| edge.replace("s/join/0 <- ", "")).collect::<Vec<_>>()
+    };
+    assert_eq!(join("", ""), ["forward", "broadcast"]);
+    assert_eq!(join("| rebalance ", "within 1m"), ["rebalance", "broadcast"]);
+    assert_eq!(join("", "over tumbling(1m)"), ["rebalance", "broadcast"]);
+    assert_eq!(join("| partition by name ", "over tumbling(1m)"), ["hash by (name)", "broadcast"]);
+}
+
 #[test]
 fn the_changes_of_a_row_stay_together() {
     let table = "stream t = rows | @parallelism(2) aggregate by name { name, n: count() }\n";

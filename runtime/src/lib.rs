@@ -52,6 +52,7 @@ pub mod options;
 mod panics;
 #[cfg(feature = "engine")]
 pub mod params;
+pub mod places;
 #[cfg(feature = "engine")]
 pub mod prelude;
 #[cfg(feature = "engine")]

@@ -308,4 +308,26 @@ mod tests {
         }
         assert_eq!(BTreeMap::<String, f64>::type_name(), "map<string, float64>");
     }
+
+    #[test]
+    fn a_value_that_is_none_is_shown_with_what_it_should_be() {
+        let spec = |name, ty| ParamSpec { name, ty, default: None, doc: "" };
+        let specs = [spec("rates", "map<string, float64>"), spec("shape", "json"), spec("only", "list<int64>")];
+        let given =
+            [("rates", "EUR=x"), ("shape", "{a: 1}"), ("only", "1,b")].map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let values = ParamValues::resolve(&specs, &given.into()).unwrap();
+        let said = [
+            values.get::<BTreeMap<String, f64>>("rates").unwrap_err().to_string(),
+            values.get::<crate::value::Json>("shape").unwrap_err().to_string(),
+            values.get::<Vec<i64>>("only").unwrap_err().to_string(),
+        ];
+        assert_eq!(
+            said,
+            [
+                "the flag `--rates` takes a value of type map<string, float64>, like `key=value,key=value`: `EUR=x` is none",
+                "the flag `--shape` takes a value of type json, like `{\"a\":1}`: `{a: 1}` is none",
+                "the flag `--only` takes a value of type list<int64>, like `5`: `1,b` is none",
+            ]
+        );
+    }
 }

@@ -203,6 +203,22 @@ fn explain_says_where_rows_may_count_again() {
 }
 
 #[test]
+fn explain_says_what_goes_to_every_task_and_where_late_rows_go() {
+    let folder = Folder::new("broadcast");
+    let join = "source names: { id: int64, label: string } from file { path: \"names.jsonl\", format: json }\n\
+                stream labelled = rows | join names as n on id == n.id broadcast | select { id, label }\n\
+                sink labelled into file { path: \"labelled\", format: json }\n\
+                stream once = rows | dedup by id within 1m late into late_rows\n\
+                sink once into file { path: \"once\", format: json }\nsink late_rows into file { path: \"late\", format: json }\n";
+    folder.write("good.flow", GOOD.to_owned() + join);
+    let said = folder.run(&["explain", "good.flow"]);
+    assert!(said.out.contains("those of the right side in every task"), "{said:?}");
+    assert!(said.out.contains("a late row that may repeat what is forgotten goes to `late_rows into file`"), "{said:?}");
+    let said = folder.run(&["explain", "good.flow", "--format", "dot"]);
+    assert!(said.out.contains("broadcast"), "{said:?}");
+}
+
+#[test]
 fn explain_shows_pages_of_errors() {
     let folder = Folder::new("pages");
     let said = folder.run(&["explain", "e0701"]);

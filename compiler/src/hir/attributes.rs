@@ -61,15 +61,10 @@ fn ttl(args: &[Expr]) -> Option<i64> {
     }
 }
 
-/// The time of a `@ttl` that is written well.
-pub fn ttl_of(attributes: &[Attribute]) -> Option<i64> {
-    attributes.iter().filter(|attribute| attribute.name.text == "ttl").find_map(|attribute| ttl(&attribute.args))
-}
-
-/// Where a `@ttl` stands that is written well.
-pub fn ttl_place(attributes: &[Attribute]) -> Option<Span> {
-    let found = attributes.iter().find(|attribute| attribute.name.text == "ttl" && ttl(&attribute.args).is_some());
-    found.map(|attribute| attribute.span)
+/// The time of a `@ttl` that is written well, and where it stands.
+pub fn ttl_of(attributes: &[Attribute]) -> Option<(i64, Span)> {
+    let mut named = attributes.iter().filter(|attribute| attribute.name.text == "ttl");
+    named.find_map(|attribute| Some((ttl(&attribute.args)?, attribute.span)))
 }
 
 /// Attributes of a record's column.

@@ -71,20 +71,19 @@ fn keeps(operation: &Operation) -> Option<(&'static str, String)> {
         let many = keys.iter().any(|key| *key.ty.required() != Ty::Bool);
         many.then(|| format!("every `{}` that ever came", names.join(", ")))
     };
+    if !keeps_keys(operation) {
+        return None;
+    }
     match operation {
-        Operation::Aggregate(aggregate) if aggregate.window.is_none() => {
-            Some(("aggregate", keys(aggregate.keys.iter().map(|(_, key)| key).collect())?))
-        }
+        Operation::Aggregate(aggregate) => Some(("aggregate", keys(aggregate.keys.iter().map(|(_, key)| key).collect())?)),
         Operation::Dedup(dedup) if dedup.within.is_none() => Some(("dedup", keys(dedup.keys.iter().collect())?)),
-        Operation::Top(top) if top.window.is_none() => {
+        Operation::Top(top) => {
             // `dedup` over a table has no order of its own.
             let word = if top.latest_first || top.order.is_empty() { "dedup" } else { "top" };
             Some((word, keys(top.keys.iter().collect())?))
         }
-        Operation::Join(join) if join.how == JoinHow::Unbounded => {
-            Some((join.kind.words(), "every row of both sides".to_owned()))
-        }
-        Operation::Over(over) if !matches!(over.frame, Frame::Time(_)) => Some((OVER, keys(over.keys.iter().collect())?)),
+        Operation::Join(join) => Some((join.kind.words(), "every row of both sides".to_owned())),
+        Operation::Over(over) => Some((OVER, keys(over.keys.iter().collect())?)),
         Operation::Combine(combine) => {
             let word = match combine.how {
                 Combine::Distinct => "distinct",

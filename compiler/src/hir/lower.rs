@@ -303,7 +303,7 @@ impl<'a> Lowering<'a> {
 
     /// Reports a `@ttl` by which none of the nodes from `from` on, those of its operator or item, forgets anything.
     fn ttl_counts(&mut self, attributes: &[Attribute], from: usize, flow: &Flow) {
-        let Some(span) = attributes::ttl_place(attributes).filter(|_| !flow.unknown) else { return };
+        let Some((_, span)) = attributes::ttl_of(attributes).filter(|_| !flow.unknown) else { return };
         if !self.nodes[from..].iter().any(|node| growth::keeps_keys(&node.operation)) {
             self.cx.report(tables::nothing_to_forget(span));
         }

@@ -62,7 +62,7 @@ fn gathers(operation: &Operation, input: usize) -> Option<&'static str> {
         Operation::Top(_) => Some("top"),
         Operation::Sort(_) => Some("sort"),
         Operation::Process(_) => Some("process"),
-        Operation::Over(_) => Some("over (..)"),
+        Operation::Over(_) => Some(tables::OVER),
         // The sides of the others are brought into one form first.
         Operation::Combine(_) => Some("distinct"),
         Operation::Join(join) if join.lookup().is_none() && (input == 1 || !join.broadcast) => Some(join.kind.words()),

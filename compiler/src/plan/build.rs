@@ -174,12 +174,12 @@ impl Builder<'_> {
         if let Operation::Join(join) = operation
             && join.broadcast
         {
-            return match number {
-                1 => Exchange::Broadcast,
-                // Tasks must come to the ends of windows at the same moment, so that their rows can be dealt out anew.
-                _ if matches!(join.how, JoinHow::Over { .. }) => Exchange::Rebalance,
-                _ => input.hint.clone().unwrap_or(Exchange::Forward),
-            };
+            if number == 1 {
+                return Exchange::Broadcast;
+            }
+            // Tasks must come to the ends of windows at the same moment, so that their rows can be dealt out anew.
+            let windows = matches!(join.how, JoinHow::Over { .. });
+            return input.hint.clone().unwrap_or(if windows { Exchange::Rebalance } else { Exchange::Forward });
         }
         if let Operation::KeyBy(key) = operation {
             return Exchange::Hash(columns(key, rows));

@@ -75,7 +75,7 @@ impl Pair {
             _ => (any, Main::Set { word: ["intersect", "except"][kind % 2], all: kind >= 16 }),
         };
         let may = matches!(&main, Main::Join { kind, .. } if !matches!(*kind, "right join" | "full join"));
-        let broadcast = may && left == Side::Stream && random.one_in(2);
+        let broadcast = may && left == Side::Stream && turn.is_multiple_of(2);
         Pair { left, right, main, broadcast }
     }
 
@@ -239,6 +239,12 @@ fn the_first_seeds_draw_every_kind() {
     }
     drawn("| join ", " as of t");
     drawn("| left join ", " as of t");
+    for time in ["", " within ", " as of t"] {
+        let of_these = |line: &str| line.contains(" broadcast ") && line.contains(time);
+        let bound = |line: &str| time.is_empty() && (line.contains(" within ") || line.contains(" as of "));
+        let found = texts.iter().flat_map(|text| text.lines()).any(|line| of_these(line) && !bound(line));
+        assert!(found, "no seed draws `broadcast` with `{time}`");
+    }
     for sides in [(Side::Stream, Side::Table), (Side::Table, Side::Stream), (Side::Table, Side::Table)] {
         let of_these = |seed: u64| (Pair::random(seed).left, Pair::random(seed).right) == sides;
         assert!((0..KINDS).any(of_these), "no seed draws {sides:?}");

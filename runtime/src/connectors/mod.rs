@@ -109,6 +109,8 @@ pub const UNTIL: OptionSpec = OptionSpec::optional(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionTy {
     String,
+    /// Where something is stored: a local path, or `s3://bucket/path`. Sources take several, with commas between.
+    Place,
     /// A string that is shown to nobody, and should not stand in the text.
     Secret,
     Int,

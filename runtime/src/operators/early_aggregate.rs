@@ -7,12 +7,10 @@
 use std::collections::BTreeMap;
 
 use super::Aggregation;
-use super::late::Late;
+use super::late::{Late, late_goes_out};
 use super::tables_by_time;
 use crate::error::JobError;
-use crate::operator::{
-    Collector, Discard, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
-};
+use crate::operator::{Collector, Discard, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator, Stage};
 use crate::record::{Change, ChangeKind};
 use crate::state::{KeyHasher, KeyedTables, Place, State};
 use crate::time::{Progress, TimeDomain, Watermark, WindowAssigner, WindowBounds};
@@ -245,15 +243,5 @@ where
         tables_by_time::restore(of, &mut self.hasher, &mut self.progress, &mut self.windows, state)
     }
 
-    fn late(&self) -> Option<&dyn Stage<A::In>> {
-        self.late.stage()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut dyn Stage<A::In>> {
-        self.late.stage_mut()
-    }
-
-    fn report(&self, report: &mut OperatorReport) {
-        self.late.report(report);
-    }
+    late_goes_out!(A::In);
 }

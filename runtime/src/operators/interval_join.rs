@@ -8,13 +8,13 @@
 
 use super::Joining;
 use super::join_state::JoinState;
-use super::late::Late;
+use super::late::{Late, late_goes_out};
 use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
 use crate::error::JobError;
 use crate::graph::{JoinKind, Side};
 use crate::operator::{
-    Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
+    Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator, Stage,
 };
 use crate::state::Place;
 use crate::time::{DueQueue, Progress, Watermark, WindowBounds};
@@ -249,15 +249,5 @@ impl<J: Joining, N: Stage<J::Left>> Operator<Either<J::Left, J::Right>> for Inte
         Ok(())
     }
 
-    fn late(&self) -> Option<&dyn Stage<Either<J::Left, J::Right>>> {
-        self.late.stage()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut dyn Stage<Either<J::Left, J::Right>>> {
-        self.late.stage_mut()
-    }
-
-    fn report(&self, report: &mut OperatorReport) {
-        self.late.report(report);
-    }
+    late_goes_out!(Either<J::Left, J::Right>);
 }

@@ -25,8 +25,8 @@ const NEVER: i64 = i64::MIN;
 pub(super) struct JoinState<K, A, B> {
     rows: KeyedState<K, (Vec<A>, Vec<B>)>,
     broadcast: bool,
-    /// Whether this subtask is the one that speaks of rows that all subtasks get.
-    first: bool,
+    /// Whether this subtask speaks of the rows of the joined side: of several that get them, the first.
+    counts: bool,
     /// Whether this subtask has come to its end: its rows before `join` are over while those of others may go on.
     ended: bool,
 }
@@ -53,7 +53,7 @@ where
 {
     /// By key. To be opened before use.
     pub fn new() -> Self {
-        JoinState { rows: KeyedState::new("rows"), broadcast: false, first: true, ended: false }
+        JoinState { rows: KeyedState::new("rows"), broadcast: false, counts: true, ended: false }
     }
 
     /// The joined side comes to every subtask.
@@ -68,7 +68,7 @@ where
 
     /// As [`KeyedState::open`].
     pub fn open(&mut self, context: &OperatorContext) {
-        self.first = context.subtask == 0;
+        self.counts = !self.broadcast || context.subtask == 0;
         // With `broadcast` rows of all keys come to all subtasks: it stays laid out for all key groups, as it was made.
         if !self.broadcast {
             self.rows.open(context);
@@ -89,11 +89,14 @@ where
 
     /// Forgets the rows of a key; with `broadcast` the left ones.
     pub fn forget(&mut self, slot: Slot, key: &K) -> JobResult<()> {
+        if !self.broadcast {
+            return self.rows.forget(slot, key);
+        }
         let Place::Occupied(mut place) = self.rows.place(slot, key)? else { return Ok(()) };
-        if self.broadcast && !place.value().1.is_empty() {
-            place.value().0.clear();
-        } else {
+        if place.value().1.is_empty() {
             place.remove();
+        } else {
+            place.value().0.clear();
         }
         Ok(())
     }
@@ -106,7 +109,7 @@ where
 
     /// Whether this subtask counts what happens to rows of the joined side.
     pub fn counts(&self) -> bool {
-        self.first || !self.broadcast
+        self.counts
     }
 
     /// A row of the joined side that cannot be computed is reported by one subtask.

@@ -5,11 +5,10 @@
 //! have a stage, it goes there if nothing is known of its key; else it counts as a first one.
 
 use super::Ttl;
-use super::late::Late;
+use super::late::{Late, late_goes_out};
+use super::ttl::state_goes_after_ttl;
 use crate::error::JobError;
-use crate::operator::{
-    Collector, Discard, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
-};
+use crate::operator::{Collector, Discard, Failure, Operator, OperatorSnapshot, RestoredOperator, Stage};
 use crate::record::Key;
 use crate::state::{KeyedState, Place};
 use crate::time::{DueQueue, Progress, Watermark};
@@ -76,10 +75,7 @@ where
 {
     type Out = T;
 
-    fn open(&mut self, context: &OperatorContext) {
-        self.state.open(context);
-        self.ttl.open(context);
-    }
+    state_goes_after_ttl!(T);
 
     #[inline]
     fn process(&mut self, row: T, out: &mut impl Collector<T>) -> Result<(), Failure> {
@@ -127,14 +123,6 @@ where
         Ok(Some(watermark))
     }
 
-    fn on_processing_time(&mut self, now: i64, _out: &mut impl Collector<T>) -> Result<(), Failure> {
-        Ok(self.ttl.advance(now, &mut self.state)?)
-    }
-
-    fn next_processing_time(&self) -> Option<i64> {
-        self.ttl.next()
-    }
-
     fn snapshot(&mut self, snapshot: &mut OperatorSnapshot) -> Result<(), JobError> {
         self.state.snapshot(&self.progress, snapshot)?;
         self.ttl.snapshot(snapshot)
@@ -150,15 +138,5 @@ where
         })
     }
 
-    fn late(&self) -> Option<&dyn Stage<T>> {
-        self.late.stage()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut dyn Stage<T>> {
-        self.late.stage_mut()
-    }
-
-    fn report(&self, report: &mut OperatorReport) {
-        self.late.report(report);
-    }
+    late_goes_out!(T);
 }

@@ -3,6 +3,24 @@
 use crate::error::JobError;
 use crate::operator::{OperatorReport, Stage};
 
+/// In `impl Operator` for a type with a `late`: its stage, and what it counted. `$input` comes in.
+macro_rules! late_goes_out {
+    ($input:ty) => {
+        fn late(&self) -> Option<&dyn crate::operator::Stage<$input>> {
+            self.late.stage()
+        }
+
+        fn late_mut(&mut self) -> Option<&mut dyn crate::operator::Stage<$input>> {
+            self.late.stage_mut()
+        }
+
+        fn report(&self, report: &mut crate::operator::OperatorReport) {
+            self.late.report(report);
+        }
+    };
+}
+pub(super) use late_goes_out;
+
 /// A stage for late rows, or a counter.
 #[derive(Debug)]
 pub struct Late<N> {

@@ -117,13 +117,7 @@ impl<A: Analysis> Over<A> {
     /// The last rows of a key look at fewer rows than they might.
     fn release_held(&mut self, out: &mut impl Collector<A::Out>) -> Result<(), JobError> {
         for table in 0..self.state.tables().tables() {
-            self.state.tables_mut().drain(table, |_, partition| {
-                let mut held = partition.held;
-                while let Some(row) = held.pop_front() {
-                    look_ahead(&self.analysis, row, &held, out)?;
-                }
-                Ok::<_, JobError>(())
-            })?;
+            self.state.tables_mut().drain(table, |_, mut partition| give_held(&self.analysis, &mut partition.held, out))?;
         }
         Ok(())
     }
@@ -148,6 +142,14 @@ fn look_ahead<A: Analysis>(
         Ok(()) => emit(analysis, row, &acc, out),
         Err(error) => out.reject(error),
     }
+}
+
+/// Emits rows that wait for others, with those that are there.
+fn give_held<A: Analysis>(analysis: &A, held: &mut VecDeque<A::In>, out: &mut impl Collector<A::Out>) -> Result<(), JobError> {
+    while let Some(row) = held.pop_front() {
+        look_ahead(analysis, row, held, out)?;
+    }
+    Ok(())
 }
 
 /// Adds rows in order and emits each with its frame. A row that cannot be added or has no value is left out.
@@ -293,9 +295,7 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
         ttl.advance_with(now, |slot, key| {
             let Place::Occupied(mut place) = state.place(slot, key)? else { return Ok(true) };
             let partition = place.value();
-            while let Some(row) = partition.held.pop_front() {
-                look_ahead(analysis, row, &partition.held, out)?;
-            }
+            give_held(analysis, &mut partition.held, out)?;
             let waits = !partition.waiting.is_empty();
             if !waits {
                 place.remove();

@@ -8,13 +8,11 @@
 //! makes it come out once more, with the new values and bounds; the output is append-only.
 
 use super::Aggregation;
-use super::late::Late;
+use super::late::{Late, late_goes_out};
 use super::sessions::{Session, Sessions};
 use super::window_aggregate::emit;
 use crate::error::JobError;
-use crate::operator::{
-    Collector, Discard, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
-};
+use crate::operator::{Collector, Discard, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator, Stage};
 use crate::state::{KeyedState, Place};
 use crate::time::{DueQueue, Progress, TimeDomain, Watermark};
 use crate::value::EvalError;
@@ -239,15 +237,5 @@ impl<A: Aggregation, L: Stage<A::In>> Operator<A::In> for SessionAggregate<A, L>
         })
     }
 
-    fn late(&self) -> Option<&dyn Stage<A::In>> {
-        self.late.stage()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut dyn Stage<A::In>> {
-        self.late.stage_mut()
-    }
-
-    fn report(&self, report: &mut OperatorReport) {
-        self.late.report(report);
-    }
+    late_goes_out!(A::In);
 }

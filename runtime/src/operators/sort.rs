@@ -5,11 +5,9 @@
 
 use std::marker::PhantomData;
 
-use super::late::Late;
+use super::late::{Late, late_goes_out};
 use crate::error::JobError;
-use crate::operator::{
-    Collector, Discard, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
-};
+use crate::operator::{Collector, Discard, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator, Stage};
 use crate::record::Key;
 use crate::state::{KeyedState, Place, State};
 use crate::time::{DueQueue, Progress, Watermark};
@@ -122,15 +120,5 @@ where
         self.state.restore(state, &mut self.progress, |slot, time, _| times.push(*time, slot, *time))
     }
 
-    fn late(&self) -> Option<&dyn Stage<T>> {
-        self.late.stage()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut dyn Stage<T>> {
-        self.late.stage_mut()
-    }
-
-    fn report(&self, report: &mut OperatorReport) {
-        self.late.report(report);
-    }
+    late_goes_out!(T);
 }

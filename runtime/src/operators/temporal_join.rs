@@ -10,14 +10,14 @@
 use std::marker::PhantomData;
 
 use super::join_state::JoinState;
-use super::late::Late;
+use super::late::{Late, late_goes_out};
 use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
 use super::{Carried, Joining};
 use crate::error::JobError;
 use crate::graph::{JoinKind, Side};
 use crate::operator::{
-    Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
+    Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator, Stage,
 };
 use crate::record::ChangeKind;
 use crate::state::Place;
@@ -213,15 +213,5 @@ where
         Ok(())
     }
 
-    fn late(&self) -> Option<&dyn Stage<Either<J::Left, R::Row<J::Right>>>> {
-        self.late.stage()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut dyn Stage<Either<J::Left, R::Row<J::Right>>>> {
-        self.late.stage_mut()
-    }
-
-    fn report(&self, report: &mut OperatorReport) {
-        self.late.report(report);
-    }
+    late_goes_out!(Either<J::Left, R::Row<J::Right>>);
 }

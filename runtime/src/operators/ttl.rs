@@ -9,8 +9,8 @@ use crate::record::Key;
 use crate::state::{KeyedState, Place, Slot, State};
 use crate::time::{DueQueue, Progress};
 
-/// In `impl Operator` for a type with a `state` that goes after a `ttl`: how both begin, the clock, and checkpoints. `$out` goes out.
-macro_rules! state_with_ttl {
+/// In `impl Operator` for a type with a `state` that goes after a `ttl`: how both begin, and the clock. `$out` goes out.
+macro_rules! state_goes_after_ttl {
     ($out:ty) => {
         fn open(&mut self, context: &crate::operator::OperatorContext) {
             self.state.open(context);
@@ -28,6 +28,14 @@ macro_rules! state_with_ttl {
         fn next_processing_time(&self) -> Option<i64> {
             self.ttl.next()
         }
+    };
+}
+pub(super) use state_goes_after_ttl;
+
+/// The same, with checkpoints.
+macro_rules! state_with_ttl {
+    ($out:ty) => {
+        crate::operators::ttl::state_goes_after_ttl!($out);
 
         fn snapshot(&mut self, snapshot: &mut crate::operator::OperatorSnapshot) -> Result<(), crate::error::JobError> {
             self.state.snapshot(&crate::time::Progress::default(), snapshot)?;
@@ -68,20 +76,7 @@ impl<K: Key> Ttl<K> {
     /// The state of a key has changed.
     #[inline]
     pub fn touch(&mut self, slot: Slot, key: &K) -> JobResult<()> {
-        if self.micros.is_some() { self.note(slot, key) } else { Ok(()) }
-    }
-
-    fn note(&mut self, slot: Slot, key: &K) -> JobResult<()> {
-        let Some(micros) = self.micros else { return Ok(()) };
-        match self.touched.place(slot, key)? {
-            // Its timer finds that it has been touched since, and is set anew.
-            Place::Occupied(mut place) => *place.value() = self.now,
-            Place::Vacant(place) => {
-                place.insert(key.clone(), self.now);
-                self.due.push(self.now.saturating_add(micros), slot, key.clone());
-            }
-        }
-        Ok(())
+        if self.micros.is_some() { self.resume(slot, key, self.now) } else { Ok(()) }
     }
 
     /// The clock goes on: the state forgets every key whose time has come.
@@ -105,15 +100,16 @@ impl<K: Key> Ttl<K> {
         let Some(micros) = self.micros else { return Ok(()) };
         while let Some((_, slot, key)) = self.due.pop(self.now) {
             let Place::Occupied(mut place) = self.touched.place(slot, &key)? else { continue };
-            let due = place.value().saturating_add(micros);
-            if due <= self.now && forget(slot, &key)? {
-                place.remove();
-            } else if due <= self.now {
+            let mut due = place.value().saturating_add(micros);
+            if due <= self.now {
+                if forget(slot, &key)? {
+                    place.remove();
+                    continue;
+                }
                 *place.value() = self.now;
-                self.due.push(self.now.saturating_add(micros), slot, key);
-            } else {
-                self.due.push(due, slot, key);
+                due = self.now.saturating_add(micros);
             }
+            self.due.push(due, slot, key);
         }
         Ok(())
     }
@@ -123,10 +119,11 @@ impl<K: Key> Ttl<K> {
         self.micros.is_some().then_some(&mut self.touched)
     }
 
-    /// Goes on with a key that was touched then.
+    /// Goes on with a key that was touched then, unless it has been since.
     pub fn resume(&mut self, slot: Slot, key: &K, touched: i64) -> JobResult<()> {
         let Some(micros) = self.micros else { return Ok(()) };
         match self.touched.place(slot, key)? {
+            // Its timer finds that it has been touched since, and is set anew.
             Place::Occupied(mut place) => *place.value() = touched.max(*place.value()),
             Place::Vacant(place) => {
                 place.insert(key.clone(), touched);

@@ -167,7 +167,7 @@ where
         if !join.can_match(&key) {
             return Ok(give_if::<E, _>(kind.keeps(Side::Right), sign(adds), || right_alone(join, &row), out)?);
         }
-        let (slot, counts) = (state.slot(&key)?, state.counts());
+        let slot = state.slot(&key)?;
         if !state.is_broadcast() {
             ttl.touch(slot, &key)?;
         }
@@ -180,7 +180,7 @@ where
         let print = if R::APPEND { 0 } else { print(&row, scratch) };
         if !adds {
             let Some(index) = find(rights, print, scratch) else {
-                *stray += u64::from(counts);
+                *stray += 1;
                 return Ok(());
             };
             let gone = rights.swap_remove(index);
@@ -374,6 +374,9 @@ where
     }
 
     fn report(&self, report: &mut OperatorReport) {
-        report.stray += self.stray;
+        // With `broadcast` they are all of the joined side.
+        if self.state.counts() {
+            report.stray += self.stray;
+        }
     }
 }

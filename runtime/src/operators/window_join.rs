@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 
 use super::Joining;
 use super::join_state::JoinState;
-use super::late::Late;
+use super::late::{Late, late_goes_out};
 use super::left_only::LeftOnly;
 use super::unbounded_join::matched;
 use crate::error::{JobError, JobResult};
 use crate::graph::{JoinKind, Side};
 use crate::operator::{
-    Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorReport, OperatorSnapshot, RestoredOperator, Stage,
+    Collector, Discard, Either, Failure, Operator, OperatorContext, OperatorSnapshot, RestoredOperator, Stage,
 };
 use crate::state::{Place, Slot};
 use crate::time::{DueQueue, Progress, Watermark, WindowAssigner, WindowBounds};
@@ -335,15 +335,5 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
         Ok(())
     }
 
-    fn late(&self) -> Option<&dyn Stage<Either<J::Left, J::Right>>> {
-        self.late.stage()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut dyn Stage<Either<J::Left, J::Right>>> {
-        self.late.stage_mut()
-    }
-
-    fn report(&self, report: &mut OperatorReport) {
-        self.late.report(report);
-    }
+    late_goes_out!(Either<J::Left, J::Right>);
 }

@@ -14,6 +14,8 @@ use object_store::{Error, ObjectStore};
 
 use super::root_cause;
 use crate::error::{JobError, JobResult};
+use crate::places;
+pub(crate) use crate::places::{local_path, scheme_of};
 
 /// A store in which objects can be uploaded in parts.
 pub(crate) trait Objects: ObjectStore + MultipartStore {}
@@ -65,53 +67,6 @@ type Client = (Arc<dyn Objects>, Arc<dyn BegunList>);
 /// By bucket.
 static CLIENTS: LazyLock<Mutex<HashMap<String, Client>>> = LazyLock::new(Mutex::default);
 
-/// Scheme and the rest of a place that is no local folder. Also of one that looks as if a scheme was meant: no folder `s3:` is made
-/// where a bucket was to be. The schemes of such places are none that is known.
-pub(crate) fn scheme_of(place: &str) -> Option<(&str, &str)> {
-    let whole = place.split_once("://").filter(|(scheme, _)| *scheme != "file" && !scheme.contains('/'));
-    whole.or_else(|| mistyped(place))
-}
-
-/// What others call places that are no folders, and those who write them.
-const SCHEMES: [&str; 16] =
-    ["s3", "s3a", "s3n", "gs", "gcs", "hdfs", "az", "abfs", "abfss", "wasb", "wasbs", "http", "https", "file", "oss", "minio"];
-
-/// `s3:/bucket`, `s3:bucket`, `s3//bucket`, `file:/folder`: up to where the rest begins. A folder of such a name is `./s3:/bucket`.
-fn mistyped(place: &str) -> Option<(&str, &str)> {
-    let end = place.find(|letter: char| !letter.is_ascii_alphanumeric() && !"+-.".contains(letter))?;
-    let (word, rest) = place.split_at(end);
-    let known = SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme));
-    let looks_so = match rest.strip_prefix(':') {
-        Some(rest) if rest.starts_with("//") => false,
-        Some(rest) => known || rest.starts_with('/') && word.len() > 1 && word.starts_with(|letter: char| letter.is_alphabetic()),
-        None => known && rest.starts_with("//"),
-    };
-    looks_so.then(|| place.split_at(end + rest.len() - rest.trim_start_matches([':', '/']).len()))
-}
-
-/// The error for a place whose scheme is none that is known.
-fn unknown_place(place: &str) -> JobError {
-    let known = "there are local folders and `s3://bucket/path`";
-    let Some((scheme, rest)) = scheme_of(place) else {
-        return JobError::usage(format!("`{place}` is no place that is known: {known}"));
-    };
-    let word = scheme.trim_end_matches([':', '/']).to_ascii_lowercase();
-    let meant = match word.as_str() {
-        "file" => format!("/{rest}"),
-        "minio" => format!("s3://{rest}"),
-        word if word.contains('3') => format!("s3://{rest}"),
-        _ => return JobError::usage(format!("`{place}` is no place that is known: {known}")),
-    };
-    JobError::usage(format!(
-        "`{place}` is no place that is known: did you mean `{meant}`? A local folder of this name is `./{place}`"
-    ))
-}
-
-/// The local folder that a place without another scheme means.
-pub(crate) fn local_path(place: &str) -> &str {
-    place.strip_prefix("file://").unwrap_or(place)
-}
-
 /// Opens a place with a scheme, for requests by [`spawn`](super::spawn) and [`block`](super::block): their threads stay, so that there
 /// is one client for each bucket. Nothing is asked of it yet.
 pub(crate) fn open_remote(place: &str) -> JobResult<Remote> {
@@ -135,7 +90,7 @@ fn in_bucket(place: &str) -> JobResult<(&str, &str)> {
             }
             Ok((bucket, path.trim_matches('/')))
         }
-        _ => Err(unknown_place(place)),
+        _ => Err(JobError::usage(places::unknown(place))),
     }
 }
 
@@ -193,10 +148,6 @@ mod tests {
 
     #[test]
     fn places_are_told_apart() {
-        assert_eq!(scheme_of("s3://bucket/a"), Some(("s3", "bucket/a")));
-        assert_eq!(scheme_of("a/b://c"), None);
-        assert_eq!(scheme_of("file:///tmp/x"), None);
-        assert_eq!(local_path("file:///tmp/x"), "/tmp/x");
         assert!(open_remote("s3:///x").unwrap_err().message().contains("names no bucket"));
         let error = open_remote("gs://b/x").unwrap_err();
         assert!(error.message().contains("no place that is known: there are local folders and `s3:"), "{error}");
@@ -220,10 +171,6 @@ mod tests {
             let said = if meant.is_empty() { "s3://bucket/path`".to_owned() } else { format!("did you mean `{meant}") };
             assert!(error.message().contains(&said), "{place}: {error}");
             assert!(open_remote(place).is_err(), "{place}");
-        }
-        for place in ["./s3:/bucket", "/s3:/bucket", "data", "data:2024/x", "a/b:/c", "x:/y", "s3", "s3/bucket", "file:///tmp/x"]
-        {
-            assert_eq!(scheme_of(place), None, "{place}");
         }
     }
 }

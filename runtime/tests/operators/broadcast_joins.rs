@@ -25,8 +25,13 @@ where
     O::Out: std::fmt::Debug + Send,
 {
     fn new(parallelism: u32, make: &impl Fn() -> O) -> Self {
+        Self::on(Backend::Memory, parallelism, make)
+    }
+
+    fn on(backend: Backend, parallelism: u32, make: &impl Fn() -> O) -> Self {
         let seen = Seen::default();
-        let chain = |subtask| Chained::new(context(subtask, parallelism, ErrorPolicy::Fail), make(), seen.clone());
+        let context = |subtask| backend.of(context(subtask, parallelism, ErrorPolicy::Fail));
+        let chain = |subtask| Chained::new(context(subtask), make(), seen.clone());
         Spreading { subtasks: (0..parallelism).map(chain).collect(), seen, turn: 0, rows: std::marker::PhantomData }
     }
 
@@ -105,15 +110,32 @@ where
             let mut first = Spreading::new(before, &make);
             first.feed(a);
             let mut all = first.seen.take();
-            let mut second = first.through(after, &make).unwrap();
-            second.feed(a.iter().rfind(|event| matches!(event, Event::Clock(_))).map_or(&[], std::slice::from_ref));
-            second.feed(b);
-            second.finish();
-            all.extend(second.seen.take());
+            all.extend(goes_on(&mut first, after, &make, a, b));
             assert_eq!(net(sorted(all)), net(expected.clone()), "split {split}, from {before} to {after} subtasks");
         }
     }
     check_ended(by_key, make, events);
+}
+
+/// What comes out behind a checkpoint after `a`, in so many subtasks, when `b` comes. The clock is where it was.
+fn goes_on<L, R, O>(
+    first: &mut Spreading<L, R, O>,
+    after: u32,
+    make: &impl Fn() -> O,
+    a: &[Event<Either<L, R>>],
+    b: &[Event<Either<L, R>>],
+) -> Vec<O::Out>
+where
+    L: Clone,
+    R: Clone,
+    O: Operator<Either<L, R>>,
+    O::Out: std::fmt::Debug + Send,
+{
+    let mut second = first.through(after, make).unwrap();
+    second.feed(a.iter().rfind(|event| matches!(event, Event::Clock(_))).map_or(&[], std::slice::from_ref));
+    second.feed(b);
+    second.finish();
+    second.seen.take()
 }
 
 /// The joined side is over before the checkpoint, and so are the rows before `join` of all subtasks but one, as with fewer files than
@@ -135,20 +157,16 @@ where
         whole.feed(&[a.clone(), b.clone()].concat());
         whole.finish();
         let expected = net(sorted(whole.take()));
-        for (goes_on, after) in [(0, 3), (1, 3), (2, 2), (2, 1)] {
+        for (left, after) in [(0, 3), (1, 3), (2, 2), (2, 1)] {
             let mut first = Spreading::new(3, &make);
             first.feed(&a);
-            for (_, ended) in first.subtasks.iter_mut().enumerate().filter(|&(subtask, _)| subtask != goes_on) {
+            for (_, ended) in first.subtasks.iter_mut().enumerate().filter(|&(subtask, _)| subtask != left) {
                 ended.watermark(Watermark::MAX).unwrap();
                 ended.finish().unwrap();
             }
             let mut all = first.seen.take();
-            let mut second = first.through(after, &make).unwrap();
-            second.feed(a.iter().rfind(|event| matches!(event, Event::Clock(_))).map_or(&[], std::slice::from_ref));
-            second.feed(&b);
-            second.finish();
-            all.extend(second.seen.take());
-            assert_eq!(net(sorted(all)), expected, "split {split}, {goes_on} goes on, in {after} subtasks");
+            all.extend(goes_on(&mut first, after, &make, &a, &b));
+            assert_eq!(net(sorted(all)), expected, "split {split}, {left} goes on, in {after} subtasks");
         }
     }
 }
@@ -293,4 +311,41 @@ fn ttl_forgets_left_rows_only_also_after_a_restore() {
     assert_eq!(next.seen.take().len(), 0, "rows of the joined side do not keep it");
     next.feed(&[Event::Row(Either::Left(row(1, 0, 6)))]);
     assert_eq!(next.seen.take().len(), 3, "the joined side is whole");
+}
+
+/// What is dealt out is not what goes with keys.
+#[test]
+fn neither_way_of_a_join_goes_on_from_the_other() {
+    type Sides = Either<Row, Row>;
+    let make = || IntervalJoin::new(JoinKind::Inner, -5, 5, Ids(JoinKind::Inner));
+    let rows: [Event<Sides>; 2] = [Event::Row(Either::Left(row(1, 0, 2))), Event::Row(Either::Right(row(1, 0, 1)))];
+    let mut by_key: Job<Sides, _> = Job::new(1, make);
+    by_key.feed(&rows);
+    let mut restored = RestoredState::new();
+    for (state, schema, group, bytes) in encode(by_key.snapshot()) {
+        restored.add_group("op", &state, &schema, group, bytes);
+    }
+    let broadcast = || make().broadcast();
+    let mut spread: Spreading<Row, Row, _> = Spreading::new(1, &broadcast);
+    let refused = spread.subtasks[0].restore(&restored).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("does not fit this job"), "{refused}");
+    spread.feed(&rows);
+    let refused = spread.through(1, &make).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("does not fit this job"), "{refused}");
+}
+
+/// Where other operators keep their state on disk: nothing of it is there that a checkpoint would miss.
+#[cfg(feature = "disk")]
+#[test]
+fn a_broadcast_join_keeps_all_in_memory() {
+    let make =
+        || UnboundedJoin::<_, OverRows, OverRows, OverRows>::new(JoinKind::Inner, Ids(JoinKind::Inner)).broadcast().ttl(1000);
+    let mut job = Spreading::on(Backend::Disk, 2, &make);
+    job.feed(&[Event::Clock(0), Event::Row(Either::Left(row(1, 0, 2))), Event::Row(Either::Right(row(1, 0, 1)))]);
+    assert_eq!(job.seen.take().len(), 1);
+    let mut next = job.through(3, &make).unwrap();
+    next.feed(&[Event::Clock(500), Event::Row(Either::Right(row(1, 0, 5))), Event::Row(Either::Left(row(1, 0, 6)))]);
+    assert_eq!(next.seen.take().len(), 3, "the left row meets the new right one, and the new left one both");
+    next.feed(&[Event::Clock(1000), Event::Row(Either::Right(row(1, 0, 7)))]);
+    assert_eq!(next.seen.take().len(), 1, "the first left row is forgotten after its time");
 }

@@ -142,6 +142,17 @@ pub enum Backend {
     Disk,
 }
 
+impl Backend {
+    /// Keyed state goes there.
+    pub fn of(self, context: OperatorContext) -> OperatorContext {
+        match self {
+            Backend::Memory => context,
+            #[cfg(feature = "disk")]
+            Backend::Disk => OperatorContext { disk: Some(disk()), ..context },
+        }
+    }
+}
+
 /// One disk for all: they keep out of each other's way as operators of one job do.
 #[cfg(feature = "disk")]
 fn disk() -> Arc<millstream_runtime::state::Disk> {
@@ -179,12 +190,7 @@ where
 
     pub fn on(backend: Backend, parallelism: u32, on_error: ErrorPolicy, make: impl Fn() -> O) -> Self {
         let seen = Seen::default();
-        let of = |subtask| match backend {
-            Backend::Memory => context(subtask, parallelism, on_error),
-            #[cfg(feature = "disk")]
-            Backend::Disk => OperatorContext { disk: Some(disk()), ..context(subtask, parallelism, on_error) },
-        };
-        let chain = |subtask| Chained::new(of(subtask), make(), seen.clone());
+        let chain = |subtask| Chained::new(backend.of(context(subtask, parallelism, on_error)), make(), seen.clone());
         Job { subtasks: (0..parallelism).map(chain).collect(), seen, row: std::marker::PhantomData }
     }
 

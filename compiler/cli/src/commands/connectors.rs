@@ -118,7 +118,7 @@ fn describe(out: &mut String, options: &[OptionSpec], formats: &[&str], promises
 
 fn type_text(ty: OptionTy) -> String {
     match ty {
-        OptionTy::String => "string".to_owned(),
+        OptionTy::String | OptionTy::Place => "string".to_owned(),
         OptionTy::Secret => "string (a secret: `$NAME`)".to_owned(),
         OptionTy::Int => "integer".to_owned(),
         OptionTy::Count => "integer from 1 on".to_owned(),

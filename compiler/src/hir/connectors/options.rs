@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use millstream_runtime::connectors::{OptionSpec, OptionTy};
 use millstream_runtime::graph::{ConnectorOption, Expr, ExprKind, Literal, OptionValue, Ty};
+use millstream_runtime::places;
 
 use crate::hir::context::Context;
 use crate::hir::errors::{connectors, hybrid};
@@ -86,6 +87,7 @@ fn value<'a>(
     };
     match spec.ty {
         OptionTy::String => scalar(cx, owner, spec, expr, &Ty::String),
+        OptionTy::Place => place(cx, owner, spec, expr),
         OptionTy::Secret => secret(cx, owner, spec, expr),
         OptionTy::Int => scalar(cx, owner, spec, expr, &Ty::Int64),
         OptionTy::Count => count(cx, owner, spec, expr),
@@ -128,6 +130,24 @@ fn scalar<'a>(cx: &mut Context<'a>, owner: &Owner<'_>, spec: &OptionSpec, expr: 
             wrong(cx, owner, spec, expr.span, &typed.ty.to_string());
             None
         }
+    }
+}
+
+/// A path, or several with commas between. What is computed is looked at when the job starts.
+fn place<'a>(cx: &mut Context<'a>, owner: &Owner<'_>, spec: &OptionSpec, expr: &'a ast::Expr) -> Option<OptionValue> {
+    let value = scalar(cx, owner, spec, expr, &Ty::String)?;
+    if let OptionValue::Value(value) = &value {
+        known_place(cx, value, expr.span);
+    }
+    Some(value)
+}
+
+/// Reports a place that is known to be none.
+pub fn known_place(cx: &mut Context<'_>, value: &Expr, span: Span) {
+    if let ExprKind::Literal(Literal::String(text)) = &value.kind
+        && let Some(place) = text.split(',').map(str::trim).find(|place| !places::is_known(place))
+    {
+        cx.report(connectors::unknown_place(place, span, places::meant(place)));
     }
 }
 
@@ -218,7 +238,7 @@ fn columns(cx: &mut Context<'_>, owner: &Owner<'_>, spec: &OptionSpec, expr: &as
 
 fn wrong(cx: &mut Context<'_>, owner: &Owner<'_>, spec: &OptionSpec, span: Span, found: &str) {
     let expected = match spec.ty {
-        OptionTy::String | OptionTy::Secret => "a string".to_owned(),
+        OptionTy::String | OptionTy::Place | OptionTy::Secret => "a string".to_owned(),
         OptionTy::Int => "an integer".to_owned(),
         OptionTy::Count => "a whole number from 1 on, written as such".to_owned(),
         OptionTy::Float => "a number".to_owned(),

@@ -40,6 +40,16 @@ pub fn option_type(of: &str, option: &str, span: Span, expected: &str, found: &s
     Diagnostic::error("E0605", title, span, format!("this is {found}")).with_help(format!("write {expected}"))
 }
 
+/// A path with a scheme that is none, or that looks as if one was meant.
+pub fn unknown_place(place: &str, span: Span, meant: Option<String>) -> Diagnostic {
+    let known = "there are local paths and `s3://bucket/path`";
+    let diagnostic = Diagnostic::error("E0615", format!("`{place}` is no place that is known"), span, known);
+    match meant {
+        Some(meant) => diagnostic.with_help(format!("did you mean `{meant}`? A local path of this name is `./{place}`")),
+        None => diagnostic.with_help("copy the files to a local folder or to a store that speaks S3"),
+    }
+}
+
 /// A password that everybody can read.
 pub fn secret_in_text(of: &str, option: &str, span: Span) -> Diagnostic {
     let title = format!("the secret `{option}` of `{of}` stands in the text");

@@ -157,7 +157,7 @@ fn default_text(ty: OptionTy, value: &ConnectorDefault) -> Result<String, String
         (OptionTy::Duration | OptionTy::Every, _) => Err("a duration such as \"10s\"".to_owned()),
         (OptionTy::Size, ConnectorDefault::Text(text)) if matches!(number(text), Ok(ExprKind::Size(_))) => Ok(text.clone()),
         (OptionTy::Size, _) => Err("a size such as \"64MB\"".to_owned()),
-        (OptionTy::Secret | OptionTy::Timestamp | OptionTy::Columns, _) => {
+        (OptionTy::Place | OptionTy::Secret | OptionTy::Timestamp | OptionTy::Columns, _) => {
             Err("nothing: such an option is given, or it is an `Option`".to_owned())
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use millstream_runtime::graph::{CheckpointMode, CheckpointSettings, Expr, ExprKind, Literal, Ty};
 
 use super::{duration, number, word};
+use crate::hir::connectors::options::known_place;
 use crate::hir::context::Context;
 use crate::hir::errors::{checkpoint as errors, names};
 use crate::hir::resolve::scope::Scope;
@@ -24,7 +25,11 @@ pub(super) fn lower<'a>(
 ) -> Option<CheckpointSettings> {
     let interval = duration(cx, every, "the checkpoint interval");
     let directory = match to {
-        Some(to) => Typer::new(cx, Scope::Job).expect(to, &Ty::String, "the folder of checkpoints"),
+        Some(to) => {
+            let folder = Typer::new(cx, Scope::Job).expect(to, &Ty::String, "the folder of checkpoints");
+            known_place(cx, &folder, to.span);
+            folder
+        }
         None => Expr {
             kind: ExprKind::Literal(Literal::String("checkpoints".to_owned())),
             ty: Ty::String,

@@ -28,9 +28,8 @@ pub fn lower<'a>(
         Some((ast::Keep::Last, _)) => Keep::Last,
         _ => Keep::First,
     };
-    if let Some(name) = late_into
-        && (within.is_none() || keep == Keep::Last || input.is_table())
-    {
+    let late_output = late_into.is_some() && within.is_some() && keep == Keep::First && !input.is_table();
+    if let Some(name) = late_into.filter(|_| !late_output) {
         let why = match within {
             None => "`dedup` without `within` forgets nothing, so a late row is compared as all others",
             Some(_) => "only what `keep first within` has forgotten can be repeated by a late row",
@@ -56,7 +55,6 @@ pub fn lower<'a>(
         }
     };
     let output = StreamType { changelog, ..input.ty.clone() };
-    let late_output = late_into.is_some() && keep == Keep::First && within.is_some();
     let operation = DedupOperation { keys, keep, time, within, late_output, emit };
     let mut flow = at.add("dedup", Operation::Dedup(operation), input.clone(), output);
     at.late_rows(late_into, input, &flow);

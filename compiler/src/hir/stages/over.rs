@@ -204,7 +204,7 @@ fn add<'a>(at: &mut At<'_, '_, 'a>, group: Group<'a>, input: Flow, visible: &Flo
     let output = StreamType { schema, changelog: Changelog::Append, time: input.ty.time.clone() };
     let operation = Operation::Over(OverOperation { keys, time, frame: group.frame, calls });
     // What else stands before `select` is for the rows that it makes.
-    let hints = Hints { ttl: attributes::ttl_of(&at.stage.attributes), ..Hints::default() };
+    let hints = Hints { ttl: attributes::ttl_of(&at.stage.attributes).map(|(ttl, _)| ttl), ..Hints::default() };
     let attributes = Attributes { hints, id: None };
     let (place, span, inputs) = (at.place, at.stage.span, vec![(input.node, input.port)]);
     let new = NewNode { place, word: "over", attributes, operation, inputs, output: output.clone(), span };

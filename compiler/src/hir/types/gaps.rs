@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 
 use millstream_runtime::graph::{Expr, ExprKind, Literal, Ty};
 
+use super::casts::fits;
 use super::matching::order;
 
 /// What arms without a condition have taken so far.
@@ -57,7 +58,7 @@ impl Covered {
 
     /// Whether nothing is left.
     pub fn is_all(&self) -> bool {
-        self.null && self.open.as_ref().map_or_else(|| self.gap().is_none(), Vec::is_empty)
+        self.null && self.is_all_but_null()
     }
 
     /// What is left, as patterns, as far as that can be said.
@@ -121,31 +122,18 @@ impl Covered {
     }
 
     fn is_least(&self, value: &Expr) -> bool {
-        let least: i128 = match &self.ty {
-            Ty::Int8 => i8::MIN.into(),
-            Ty::Int16 => i16::MIN.into(),
-            Ty::Int32 => i32::MIN.into(),
-            Ty::Int64 => i64::MIN.into(),
-            Ty::UInt8 | Ty::UInt16 | Ty::UInt32 | Ty::UInt64 => 0,
-            Ty::String => return value.kind == ExprKind::Literal(Literal::String(String::new())),
-            _ => return false,
-        };
-        matches!(value.kind, ExprKind::Literal(Literal::Int(value)) if value <= least)
+        match &value.kind {
+            ExprKind::Literal(Literal::Int(value)) => value.checked_sub(1).is_none_or(|before| !fits(before, &self.ty)),
+            ExprKind::Literal(Literal::String(text)) => text.is_empty(),
+            _ => false,
+        }
     }
 
     fn is_greatest(&self, value: &Expr) -> bool {
-        let greatest: i128 = match &self.ty {
-            Ty::Int8 => i8::MAX.into(),
-            Ty::Int16 => i16::MAX.into(),
-            Ty::Int32 => i32::MAX.into(),
-            Ty::Int64 => i64::MAX.into(),
-            Ty::UInt8 => u8::MAX.into(),
-            Ty::UInt16 => u16::MAX.into(),
-            Ty::UInt32 => u32::MAX.into(),
-            Ty::UInt64 => u64::MAX.into(),
-            _ => return false,
-        };
-        matches!(value.kind, ExprKind::Literal(Literal::Int(value)) if value >= greatest)
+        match &value.kind {
+            ExprKind::Literal(Literal::Int(value)) => value.checked_add(1).is_none_or(|next| !fits(next, &self.ty)),
+            _ => false,
+        }
     }
 }
 

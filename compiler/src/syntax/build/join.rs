@@ -58,13 +58,7 @@ impl Builder<'_> {
                     Some(first) => self.report(errors::repeated(span, "allow", first.span)),
                     None => join.allow_late = self.only_expr(inner),
                 },
-                Rule::late_clause => match &join.late_into {
-                    Some(first) => self.report(errors::repeated(span, "late into", first.span)),
-                    None => {
-                        let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name);
-                        join.late_into = name.map(|name| self.name(&name));
-                    }
-                },
+                Rule::late_clause => self.late_into(inner, &mut join.late_into),
                 Rule::broadcast_clause => match join.broadcast {
                     Some(first) => self.report(errors::repeated(span, "broadcast", first)),
                     None => join.broadcast = Some(span),

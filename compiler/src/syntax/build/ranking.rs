@@ -40,10 +40,7 @@ impl Builder<'_> {
                         top.rank = name.map(|name| self.name(&name));
                     }
                 },
-                Rule::late_clause => match &top.late_into {
-                    Some(first) => self.report(errors::repeated(span, "late into", first.span)),
-                    None => top.late_into = self.late_into(inner),
-                },
+                Rule::late_clause => self.late_into(inner, &mut top.late_into),
                 _ => {}
             }
         }
@@ -55,23 +52,21 @@ impl Builder<'_> {
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::order_keys => sort.by = self.order_keys(inner),
-                Rule::late_clause => match &sort.late_into {
-                    Some(first) => {
-                        let span = self.span(&inner);
-                        self.report(errors::repeated(span, "late into", first.span));
-                    }
-                    None => sort.late_into = self.late_into(inner),
-                },
+                Rule::late_clause => self.late_into(inner, &mut sort.late_into),
                 _ => {}
             }
         }
         StageKind::Sort(sort)
     }
 
-    /// `late into x`
-    fn late_into(&mut self, pair: Pair<'_, Rule>) -> Option<Name> {
+    /// `late into x`, unless it stands there already.
+    pub(super) fn late_into(&mut self, pair: Pair<'_, Rule>, into: &mut Option<Name>) {
+        if let Some(first) = into {
+            let span = self.span(&pair);
+            return self.report(errors::repeated(span, "late into", first.span));
+        }
         let name = pair.into_inner().find(|part| part.as_rule() == Rule::def_name);
-        name.map(|name| self.name(&name))
+        *into = name.map(|name| self.name(&name));
     }
 
     fn order_keys(&mut self, pair: Pair<'_, Rule>) -> Vec<OrderKey> {

@@ -74,10 +74,7 @@ impl Builder<'_> {
                         None => process.second = Some(second),
                     }
                 }
-                Rule::by_clause => {
-                    let keys = inner.into_inner().find(|part| part.as_rule() == Rule::by_keys);
-                    process.by = keys.map_or(Vec::new(), |keys| self.plain_keys(keys));
-                }
+                Rule::by_clause => process.by = self.by_clause(inner),
                 Rule::name => process.name = self.name(&inner),
                 Rule::option_block => process.options = self.options(inner),
                 Rule::side_clause => {
@@ -94,6 +91,12 @@ impl Builder<'_> {
         StageKind::Process(process)
     }
 
+    /// `by card`
+    fn by_clause(&mut self, pair: Pair<'_, Rule>) -> Vec<Expr> {
+        let keys = pair.into_inner().find(|part| part.as_rule() == Rule::by_keys);
+        keys.map_or(Vec::new(), |keys| self.plain_keys(keys))
+    }
+
     fn second_input(&mut self, pair: Pair<'_, Rule>) -> SecondInput {
         let span = self.span(&pair);
         let mut second = SecondInput { stream: no_name(span), by: Vec::new(), broadcast: false, span };
@@ -101,10 +104,7 @@ impl Builder<'_> {
             match inner.as_rule() {
                 Rule::to_all => second.broadcast = true,
                 Rule::name => second.stream = self.name(&inner),
-                Rule::by_clause => {
-                    let keys = inner.into_inner().find(|part| part.as_rule() == Rule::by_keys);
-                    second.by = keys.map_or(Vec::new(), |keys| self.plain_keys(keys));
-                }
+                Rule::by_clause => second.by = self.by_clause(inner),
                 _ => {}
             }
         }
@@ -118,13 +118,7 @@ impl Builder<'_> {
             let span = self.span(&inner);
             match inner.as_rule() {
                 Rule::by_keys => by = self.plain_keys(inner),
-                Rule::late_clause => match &late_into {
-                    Some(first) => self.report(errors::repeated(span, "late into", first.span)),
-                    None => {
-                        let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name);
-                        late_into = name.map(|name| self.name(&name));
-                    }
-                },
+                Rule::late_clause => self.late_into(inner, &mut late_into),
                 Rule::keep_clause => {
                     let last = inner.into_inner().any(|part| part.as_rule() == Rule::keep_last);
                     match keep {
@@ -172,13 +166,7 @@ impl Builder<'_> {
                     Some(first) => self.report(errors::repeated(span, "allow", first.span)),
                     None => aggregate.allow_late = self.only_expr(inner),
                 },
-                Rule::late_clause => match &aggregate.late_into {
-                    Some(first) => self.report(errors::repeated(span, "late into", first.span)),
-                    None => {
-                        let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name);
-                        aggregate.late_into = name.map(|name| self.name(&name));
-                    }
-                },
+                Rule::late_clause => self.late_into(inner, &mut aggregate.late_into),
                 Rule::early_clause => match &aggregate.every {
                     Some(first) => self.report(errors::repeated(span, "every", first.span)),
                     None => aggregate.every = self.only_expr(inner),

@@ -211,16 +211,17 @@ impl Out {
             StageKind::Union(names) => self.line(format!("| union {}", names.iter().map(name).collect::<Vec<_>>().join(", "))),
             StageKind::Watermark(time) => self.line(format!("| watermark {}", expr(time))),
             StageKind::Process(process) => {
-                let by: Vec<String> = process.by.iter().map(expr).collect();
-                let by = if by.is_empty() { String::new() } else { format!(" by ({})", by.join(", ")) };
+                let by = |keys: &[Expr]| match keys {
+                    [] => String::new(),
+                    keys => format!(" by ({})", keys.iter().map(expr).collect::<Vec<_>>().join(", ")),
+                };
                 let options = if process.options.is_empty() { "" } else { " { .. }" };
                 let side = process.side_into.as_ref().map(|side| format!(" side into {}", name(side))).unwrap_or_default();
                 let second = process.second.as_ref().map_or(String::new(), |second| {
-                    let by: Vec<String> = second.by.iter().map(expr).collect();
-                    let by = if by.is_empty() { String::new() } else { format!(" by ({})", by.join(", ")) };
-                    format!(" with {}{}{by}", if second.broadcast { "broadcast " } else { "" }, name(&second.stream))
+                    let all = if second.broadcast { "broadcast " } else { "" };
+                    format!(" with {all}{}{}", name(&second.stream), by(&second.by))
                 });
-                self.line(format!("| process{by} {}{options}{second}{side}", name(&process.name)));
+                self.line(format!("| process{} {}{options}{second}{side}", by(&process.by), name(&process.name)));
             }
             StageKind::Dedup { by, keep, within, late_into } => {
                 let by: Vec<String> = by.iter().map(expr).collect();

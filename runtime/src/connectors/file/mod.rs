@@ -67,7 +67,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
     source: Some(SourceSpec {
         rust: "millstream::connectors::file::FileSource",
         options: &[
-            OptionSpec::required("path", OptionTy::String, "The files: `in.csv`, `data/*.jsonl.gz`, `a.csv,b.csv`, or a folder."),
+            OptionSpec::required("path", OptionTy::Place, "The files: `in.csv`, `data/*.jsonl.gz`, `a.csv,b.csv`, or a folder."),
             OptionSpec::optional(
                 "compression",
                 OptionTy::Word(&["auto", "none", "gzip", "zstd"]),
@@ -106,7 +106,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         rust: "millstream::lookup::FileLookup",
         options: &[OptionSpec::required(
             "path",
-            OptionTy::String,
+            OptionTy::Place,
             "The files, read as a whole and kept in memory: `rates.csv`, `rates/*.csv`, or a folder. They are looked at again when \
              the time of `cache` is over, and read again if they have changed.",
         )],
@@ -116,7 +116,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
     sink: Some(SinkSpec {
         rust: "millstream::connectors::file::FileSink",
         options: &[
-            OptionSpec::required("path", OptionTy::String, "The folder that the files are written to."),
+            OptionSpec::required("path", OptionTy::Place, "The folder that the files are written to."),
             OptionSpec::optional("compression", OptionTy::Word(&["none", "gzip"]), "none", "How they are compressed."),
             OptionSpec::optional(
                 "partition",
