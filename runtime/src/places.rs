@@ -41,6 +41,18 @@ pub fn meant(place: &str) -> Option<String> {
     }
 }
 
+/// A place that means the same in another process, which may have another working directory. One with a scheme stays as it is, also where
+/// that is misspelled: whoever opens it says so.
+///
+/// # Errors
+/// An empty place, or no working directory.
+pub fn everywhere(place: &str) -> std::io::Result<String> {
+    if place.contains("://") || scheme_of(place).is_some() {
+        return Ok(place.to_owned());
+    }
+    Ok(std::path::absolute(place)?.display().to_string())
+}
+
 /// The message for a place that is not known.
 #[cfg(feature = "engine")]
 pub(crate) fn unknown(place: &str) -> String {
@@ -76,5 +88,17 @@ mod tests {
         {
             assert_eq!(scheme_of(place), None, "{place}");
         }
+    }
+
+    #[test]
+    fn a_folder_is_that_of_this_process_and_a_bucket_stays_one() {
+        for place in ["s3://bucket/a", "s3:/bucket/a", "s3:bucket", "S3//bucket", "file:///tmp/x", "file:/tmp/x", "/tmp/x"] {
+            assert_eq!(everywhere(place).unwrap(), place);
+        }
+        let here = std::env::current_dir().unwrap();
+        for (place, name) in [("saved", "saved"), ("./s3:/bucket", "s3:/bucket")] {
+            assert_eq!(everywhere(place).unwrap(), here.join(name).display().to_string());
+        }
+        assert!(everywhere("").is_err());
     }
 }

@@ -208,6 +208,12 @@ fn a_job_without_checkpoints_is_not_stopped_by_mistake() {
     // Where something is in the way nothing stops.
     let refused = errors(&place.millstream(&["stop", "numbers", "--to", "numbers.jsonl/x"]));
     assert!(refused.contains("cannot write a savepoint") && refused.contains("goes on"), "{refused}");
+    // A bucket that is misspelled is no folder, neither here nor where the job is.
+    for command in ["savepoint", "stop"] {
+        let refused = errors(&place.millstream(&[command, "numbers", "--to", "s3:/bucket/saved"]));
+        assert!(refused.contains("`s3:/bucket/saved` is no place that is known: did you mean `s3://bucket/saved`?"), "{refused}");
+        assert!(!place.path("s3:").exists(), "{command}");
+    }
     let stopped = place.millstream(&["stop", "numbers", "--to", "saved"]);
     support::assert_success(&stopped, "stop --to");
     assert!(job.end().0.success());

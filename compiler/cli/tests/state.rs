@@ -1,4 +1,5 @@
-//! What a checkpoint holds can be looked at, and outlives a change of types.
+//! What a checkpoint holds can be looked at, and outlives a change of types, and of the place of state: the first version keeps it on disk,
+//! so that its checkpoints build upon others.
 
 mod support;
 
@@ -11,10 +12,13 @@ use support::{assert_success, build, fresh_folder, millstream, signal, wait_for}
 const USERS: usize = 7;
 const ROWS: usize = 900;
 
+/// Of the first version.
+const DISK: &str = ", checkpoint: every 100ms to \"checkpoints\" { keep: 3 }, state: disk { path: \"spilled\", memory: 16MB }";
+
 /// Totals per user. The first version reads 32 bits and keeps the greatest amount; later ones change that.
-fn pipeline(amount: &str, columns: &str) -> String {
+fn pipeline(settings: &str, amount: &str, columns: &str) -> String {
     format!(
-        "job totals {{ parallelism: 2 }}\n\
+        "job totals {{ parallelism: 2{settings} }}\n\
          record Event {{ user: string, amount: {amount} }}\n\
          source events: Event from file {{ path: \"in.jsonl\", format: json, rate: 300 }}\n\
          stream totals = events | aggregate by user {{ user, total: sum(amount){columns} }}\n\
@@ -62,26 +66,30 @@ fn state_can_be_looked_at_and_outlives_a_change_of_types() {
     std::fs::write(folder.join("in.jsonl"), rows).expect("written");
     let flow = folder.join("totals.flow");
 
-    std::fs::write(&flow, pipeline("int32", ", worst: max(amount)")).expect("written");
+    std::fs::write(&flow, pipeline(DISK, "int32", ", worst: max(amount)")).expect("written");
     stop_in_the_middle(&build(&flow, &folder), &folder);
 
     let listed = shown(&folder, &["ls", "checkpoints"]);
     assert!(listed.contains("job totals, checkpoint"), "{listed}");
     assert!(listed.contains("totals/aggregate/0") && listed.contains("worst: max"), "{listed}");
+    assert!(listed.lines().next().is_some_and(|newest| newest.ends_with(" of its own)")), "{listed}");
+    let on_disk =
+        std::fs::read_dir(folder.join("spilled")).expect("state on disk").map(|entry| entry.expect("an entry").file_name());
+    let left: Vec<_> = on_disk.filter(|name| name.to_string_lossy().starts_with("millstream-")).collect();
+    assert!(left.is_empty(), "{left:?}: it removes its files");
     let values = shown(&folder, &["show", "checkpoints", "totals/aggregate/0", "--key", "u3"]);
     assert!(values.contains("\"u3\" -> ") && !values.contains("\"u4\""), "{values}");
 
     // What is new has no past: refused, with the column, and nothing is lost.
-    std::fs::write(&flow, pipeline("int32", ", worst: max(amount), least: min(amount)")).expect("written");
+    std::fs::write(&flow, pipeline("", "int32", ", worst: max(amount), least: min(amount)")).expect("written");
     let output = run(&build(&flow, &folder), &folder).output().expect("the job runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("totals/aggregate/0") && said.contains("`least` is new"), "{said}");
 
-    // A wider type that may be null, and a column less: taken over, here from a copy of the newest checkpoint.
-    let newest = checkpoints(&folder).into_iter().max().expect("a whole checkpoint");
-    std::fs::create_dir(folder.join("savepoints")).expect("a folder");
-    std::fs::rename(&newest, folder.join("savepoints").join(newest.file_name().expect("a name"))).expect("moved");
-    std::fs::write(&flow, pipeline("int64?", "")).expect("written");
+    // A wider type that may be null, and a column less: taken over, here from where the checkpoints were moved to, all of them: the newest
+    // builds upon others.
+    std::fs::rename(folder.join("checkpoints"), folder.join("savepoints")).expect("moved");
+    std::fs::write(&flow, pipeline("", "int64?", "")).expect("written");
     let mut changed = Command::new(build(&flow, &folder));
     changed.current_dir(&folder).args(["--from", "savepoints", "--checkpoint-dir", "later", "--checkpoint-interval", "100ms"]);
     let output = changed.output().expect("the job runs");

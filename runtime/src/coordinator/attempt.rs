@@ -436,12 +436,8 @@ fn disk(state: crate::job::StateConfig, params: &crate::params::ParamValues) -> 
 
 /// Whether the tables of keyed state know what has changed since a checkpoint. In memory they do not: every row would have to pay for
 /// what a copy at memory speed costs once in a while.
-#[cfg_attr(not(feature = "disk"), allow(unused_variables))]
 fn changes_are_known(state: crate::job::StateConfig) -> bool {
-    #[cfg(feature = "disk")]
-    return matches!(state, crate::job::StateConfig::Disk { .. });
-    #[cfg(not(feature = "disk"))]
-    false
+    !matches!(state, crate::job::StateConfig::Memory)
 }
 
 /// Waits until another process has taken the checkpoint directory.

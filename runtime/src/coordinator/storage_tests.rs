@@ -1,13 +1,13 @@
 //! Checkpoints on a disk: whole, damaged, of others; and in a store that fails for a while, for good, or after it has done what it
 //! was asked for.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::storage::{CheckpointStore, FILE_SIZE, Found};
 use crate::checkpoint::{FORMAT, MANIFEST, Manifest, Part, StateEntry, sample};
-use crate::error::JobResult;
+use crate::error::{ErrorKind, JobResult};
 use crate::storage::faulty::{Faulty, Request};
 
 fn manifest(checkpoint: u64) -> Manifest {
@@ -91,6 +91,30 @@ async fn nothing_whole_is_no_silent_start_from_the_beginning() {
     .await;
     let message = found.unwrap_err().message().to_owned();
     assert!(message.contains("checkpoint-000001") && message.contains("--fresh"), "{message}");
+}
+
+/// An attempt that begins when storage does not answer is tried again; what is wrong for good ends the job.
+#[tokio::test]
+async fn what_cannot_be_read_now_is_told_from_what_is_damaged() {
+    let (directory, found) = damaged(|folder| {
+        for folder in [folder, &folder.with_file_name("checkpoint-000001")] {
+            let manifest = folder.join(MANIFEST);
+            std::fs::remove_file(&manifest).unwrap();
+            std::os::unix::fs::symlink(&manifest, &manifest).unwrap();
+        }
+    })
+    .await;
+    assert_eq!(found.unwrap_err().kind(), ErrorKind::Transient);
+    let newest = directory.path().join("checkpoint-000002");
+    for path in [directory.path(), &newest] {
+        let error = CheckpointStore::named(path, "flight_delays").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Transient, "{error}");
+        assert!(error.message().starts_with(&format!("cannot resume from `{}`: ", path.display())), "{error}");
+    }
+    std::fs::remove_file(newest.join(MANIFEST)).unwrap();
+    std::fs::write(newest.join(MANIFEST), "{").unwrap();
+    let error = CheckpointStore::named(&newest, "flight_delays").await.unwrap_err();
+    assert!(error.kind() != ErrorKind::Transient && error.message().contains("is damaged"), "{error}");
 }
 
 #[tokio::test]
@@ -180,7 +204,7 @@ async fn newest(store: &CheckpointStore) -> Option<u64> {
 async fn a_read_that_fails_for_a_while_is_no_damage() {
     let (faulty, store) = two_checkpoints().await;
     for name in ["000002/manifest.json", "000002/0000.state"] {
-        faulty.fail(Request::Get, name, ErrorKind::TimedOut, 3);
+        faulty.fail(Request::Get, name, io::ErrorKind::TimedOut, 3);
         assert_eq!(newest(&store).await, Some(2), "{name}");
     }
     assert_eq!(store.latest(JOB).await.unwrap().warnings, [""; 0]);
@@ -190,7 +214,7 @@ async fn a_read_that_fails_for_a_while_is_no_damage() {
 async fn a_write_whose_answer_is_lost_is_no_failure() {
     let (faulty, store) = two_checkpoints().await;
     for name in ["0001.state", "manifest.json"] {
-        faulty.fail(Request::PutAnswer, &format!("000003/{name}"), ErrorKind::TimedOut, 1);
+        faulty.fail(Request::PutAnswer, &format!("000003/{name}"), io::ErrorKind::TimedOut, 1);
     }
     store.write(manifest(3), parts(3)).await.unwrap();
     assert_eq!(newest(&store).await, Some(3));
@@ -201,10 +225,10 @@ async fn a_write_whose_answer_is_lost_is_no_failure() {
 async fn a_checkpoint_that_cannot_be_read_is_an_error_and_none_before_it_is_used() {
     let (faulty, store) = two_checkpoints().await;
     for (name, kind) in [
-        ("000002/manifest.json", ErrorKind::TimedOut),
-        ("000002/manifest.json", ErrorKind::PermissionDenied),
-        ("000002/0001.state", ErrorKind::TimedOut),
-        ("000002/0001.state", ErrorKind::PermissionDenied),
+        ("000002/manifest.json", io::ErrorKind::TimedOut),
+        ("000002/manifest.json", io::ErrorKind::PermissionDenied),
+        ("000002/0001.state", io::ErrorKind::TimedOut),
+        ("000002/0001.state", io::ErrorKind::PermissionDenied),
     ] {
         faulty.fail(Request::Get, name, kind, u32::MAX);
         let error = store.latest(JOB).await.unwrap_err();
@@ -221,10 +245,10 @@ async fn a_checkpoint_that_cannot_be_read_is_an_error_and_none_before_it_is_used
 async fn a_full_disk_fails_one_checkpoint_and_leaves_nothing_of_it() {
     let (faulty, store) = two_checkpoints().await;
     for name in ["0000.state", "0001.state", "manifest.json"] {
-        faulty.fail(Request::Put, &format!("000003/{name}"), ErrorKind::StorageFull, u32::MAX);
+        faulty.fail(Request::Put, &format!("000003/{name}"), io::ErrorKind::StorageFull, u32::MAX);
         let error = store.write(manifest(3), parts(3)).await.unwrap_err();
         assert!(error.message().contains(&format!("cannot write `memory/checkpoint-000003/{name}`: ")), "{error}");
-        assert_eq!(error.kind(), crate::error::ErrorKind::Transient);
+        assert_eq!(error.kind(), ErrorKind::Transient);
         let found = store.latest(JOB).await.unwrap();
         assert_eq!((found.highest, found.checkpoint.unwrap().manifest.checkpoint), (2, 2), "its room is free again");
         faulty.mend();
@@ -237,7 +261,7 @@ async fn a_full_disk_fails_one_checkpoint_and_leaves_nothing_of_it() {
 async fn retention_keeps_what_it_cannot_look_at() {
     let (faulty, store) = two_checkpoints().await;
     store.write(manifest(3), parts(3)).await.unwrap();
-    faulty.fail(Request::Get, "000001/manifest.json", ErrorKind::TimedOut, u32::MAX);
+    faulty.fail(Request::Get, "000001/manifest.json", io::ErrorKind::TimedOut, u32::MAX);
     store.retain(3, 1).await.unwrap();
     faulty.mend();
     store.remove(3).await.unwrap();

@@ -82,14 +82,11 @@ impl Facts {
     /// Of a job that this process runs.
     #[cfg(feature = "engine")]
     pub(crate) fn of(settings: &crate::coordinator::RunSettings) -> Self {
-        let absolute = |directory: &String| match directory.contains("://") {
-            true => PathBuf::from(directory),
-            false => std::path::absolute(directory).unwrap_or_else(|_| directory.into()),
-        };
+        let everywhere = |directory: &String| crate::places::everywhere(directory).unwrap_or_else(|_| directory.clone()).into();
         Facts {
             job: settings.job.name.to_owned(),
             pid: std::process::id(),
-            checkpoints: settings.checkpoint_directory.as_ref().map(absolute),
+            checkpoints: settings.checkpoint_directory.as_ref().map(everywhere),
             metrics: None,
         }
     }

@@ -19,12 +19,7 @@ fn refused(output: Output, code: i32) -> String {
 }
 
 fn options(setup: &Setup, rate: u64) -> RunOptions {
-    RunOptions::new()
-        .param("input", setup.path("bids-*.jsonl"))
-        .param("output", setup.path("out"))
-        .param("rate", rate.to_string())
-        .checkpoints(setup.path("checkpoints"))
-        .checkpoint_every(Duration::from_secs(3600))
+    setup.options(rate).checkpoints(setup.path("checkpoints"))
 }
 
 #[test]

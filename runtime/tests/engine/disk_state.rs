@@ -31,8 +31,8 @@ fn builds(checkpoints: &Path) -> bool {
     manifests.into_iter().any(|manifest| manifest.contains("\"of\":"))
 }
 
-/// SIGKILL at any moment, and gone on with, now on disk, now in memory: the checkpoints say the same, whether they build upon others or not. What a killed process had on disk
-/// is gone with the next that uses it.
+/// SIGKILL at any moment, and gone on with, now on disk, now in memory: the checkpoints say the same, whether they build upon others or
+/// not. What a killed process had on disk is gone with the next that uses it.
 #[test]
 fn killed_and_started_again_on_disk_and_in_memory() {
     let setup = Setup::new(24_000, 3);

@@ -5,15 +5,10 @@ use std::time::Duration;
 
 use millstream::{Job, JobEnd, JobHandle, JobState, Restart, RunOptions};
 
-use super::job::{Setup, expected, job, output, wait_for};
+use super::job::{Setup, expected, job, output, running, wait_for};
 
 fn options(setup: &Setup, rate: u64) -> RunOptions {
-    RunOptions::new()
-        .param("input", setup.path("bids-*.jsonl"))
-        .param("output", setup.path("out"))
-        .param("rate", rate.to_string())
-        .checkpoints(setup.path("checkpoints"))
-        .checkpoint_every(Duration::from_secs(3600))
+    setup.options(rate).checkpoints(setup.path("checkpoints"))
 }
 
 /// Checkpoints until some output is committed: the last of them.
@@ -37,8 +32,7 @@ fn subset(found: &[String], all: &[String]) -> bool {
 fn killed_and_resumed_from_a_named_checkpoint() {
     let setup = Setup::new(40_000, 4);
     let all = expected(0..setup.bids);
-    let handle = JobHandle::start(job(), options(&setup, 5_000).parallelism(2)).unwrap();
-    assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
+    let handle = running(options(&setup, 5_000).parallelism(2));
     let named = checkpoint_with_output(&handle, &setup.out());
     assert!(named.join("manifest.json").is_file());
     // The named one would be removed when the next is complete.

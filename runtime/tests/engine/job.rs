@@ -11,7 +11,7 @@ use millstream::connectors::file::{FileSink, FileSource};
 use millstream::formats::JsonFormat;
 use millstream::operators::{Aggregation, Filter, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
-use millstream::{ChainSpec, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, Restart, StateConfig};
+use millstream::{ChainSpec, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart, RunOptions, StateConfig};
 
 #[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Bid {
@@ -247,6 +247,13 @@ pub fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
     }
 }
 
+/// The job in this process, once it runs.
+pub fn running(options: RunOptions) -> JobHandle {
+    let handle = JobHandle::start(job(), options).unwrap();
+    assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
+    handle
+}
+
 /// Kills the job after `time`. False: it had ended by then, and well.
 pub fn kill_after(mut handle: JobHandle, time: Duration) -> bool {
     let end = handle.wait_for(time).unwrap_or_else(|| handle.kill());
@@ -288,6 +295,15 @@ impl Setup {
     pub fn args(&self, more: &[&str]) -> Vec<String> {
         let own = ["--input", &self.path("bids-*.jsonl"), "--output", &self.path("out"), "--quiet"].map(str::to_owned);
         own.into_iter().chain(more.iter().map(|&arg| arg.to_owned())).collect()
+    }
+
+    /// The same for a job in this process, that reads so many rows a second and takes checkpoints only when it is asked for them.
+    pub fn options(&self, rate: u64) -> RunOptions {
+        RunOptions::new()
+            .param("input", self.path("bids-*.jsonl"))
+            .param("output", self.path("out"))
+            .param("rate", rate.to_string())
+            .checkpoint_every(Duration::from_secs(3600))
     }
 
     pub fn run(&self, more: &[&str]) -> u8 {

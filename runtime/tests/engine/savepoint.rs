@@ -1,25 +1,10 @@
 //! Savepoints: complete in one folder, never removed by a job, resumed from at another parallelism; claimed ones go.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use millstream::{JobEnd, JobHandle, JobState, RunOptions};
+use millstream::{JobEnd, JobHandle, JobState};
 
-use super::job::{Setup, expected, job, output};
-
-fn options(setup: &Setup, rate: u64) -> RunOptions {
-    RunOptions::new()
-        .param("input", setup.path("bids-*.jsonl"))
-        .param("output", setup.path("out"))
-        .param("rate", rate.to_string())
-        .checkpoint_every(Duration::from_secs(3600))
-}
-
-fn start(options: RunOptions) -> JobHandle {
-    let handle = JobHandle::start(job(), options).unwrap();
-    assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
-    handle
-}
+use super::job::{Setup, expected, job, output, running};
 
 /// Names in a folder.
 fn names(folder: &Path) -> Vec<String> {
@@ -37,7 +22,7 @@ fn whole(folder: &Path) -> bool {
 fn a_savepoint_stays_and_can_be_moved_and_resumed_from() {
     let setup = Setup::new(40_000, 4);
     let (savepoints, checkpoints) = (setup.folder.path().join("savepoints"), setup.folder.path().join("checkpoints"));
-    let handle = start(options(&setup, 5_000).checkpoints(&checkpoints).parallelism(2));
+    let handle = running(setup.options(5_000).checkpoints(&checkpoints).parallelism(2));
     let first = handle.savepoint(&savepoints).unwrap().savepoint.unwrap();
     let beside = handle.savepoint(&checkpoints).unwrap().savepoint.unwrap();
     for _ in 0..3 {
@@ -52,7 +37,7 @@ fn a_savepoint_stays_and_can_be_moved_and_resumed_from() {
     let moved = setup.folder.path().join("the old state");
     std::fs::rename(&first, &moved).unwrap();
     std::fs::remove_dir_all(&checkpoints).unwrap();
-    let handle = start(options(&setup, 1_000_000_000).checkpoints(&checkpoints).parallelism(3).resume_from(&moved));
+    let handle = running(setup.options(1_000_000_000).checkpoints(&checkpoints).parallelism(3).resume_from(&moved));
     assert_eq!(handle.wait().unwrap(), JobEnd::Finished);
     setup.check();
     assert!(whole(&moved), "it is not the job's");
@@ -62,16 +47,35 @@ fn a_savepoint_stays_and_can_be_moved_and_resumed_from() {
 fn a_savepoint_beside_the_checkpoints_can_be_resumed_from_when_its_run_has_ended() {
     let setup = Setup::new(40_000, 4);
     let checkpoints = setup.folder.path().join("checkpoints");
-    let handle = start(options(&setup, 5_000).checkpoints(&checkpoints).parallelism(2));
+    let handle = running(setup.options(5_000).checkpoints(&checkpoints).parallelism(2));
     let savepoint = handle.savepoint(&checkpoints).unwrap().savepoint.unwrap();
     assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
-    let fast = || options(&setup, 1_000_000_000).checkpoints(&checkpoints);
-    assert_eq!(start(fast()).wait().unwrap(), JobEnd::Finished);
+    let fast = || setup.options(1_000_000_000).checkpoints(&checkpoints);
+    assert_eq!(running(fast()).wait().unwrap(), JobEnd::Finished);
     setup.check();
     // Numbers begin anew in this directory; the savepoint is of the run before.
-    assert_eq!(start(fast().resume_from(&savepoint)).wait().unwrap(), JobEnd::Finished);
+    assert_eq!(running(fast().resume_from(&savepoint)).wait().unwrap(), JobEnd::Finished);
     setup.check();
     assert!(whole(&savepoint));
+}
+
+/// What the job goes back to is not among what it gives up by that, although nothing tells to which run the rest belongs.
+#[test]
+fn a_savepoint_can_be_gone_back_to_again_when_no_checkpoint_can_be_read() {
+    let setup = Setup::new(40_000, 4);
+    let checkpoints = setup.folder.path().join("checkpoints");
+    let handle = running(setup.options(5_000).checkpoints(&checkpoints).parallelism(2));
+    let savepoint = handle.savepoint(&checkpoints).unwrap().savepoint.unwrap();
+    handle.checkpoint().unwrap();
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+    for name in names(&checkpoints).iter().filter(|name| name.starts_with("checkpoint-")) {
+        std::fs::write(checkpoints.join(name).join("manifest.json"), "damaged").unwrap();
+    }
+    let again = || setup.options(1_000_000_000).checkpoints(&checkpoints).resume_from(&savepoint);
+    let handle = running(again().param("rate", "1000"));
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+    assert_eq!(running(again()).wait().unwrap(), JobEnd::Finished);
+    setup.check();
 }
 
 #[test]
@@ -79,18 +83,18 @@ fn a_claimed_checkpoint_goes_when_there_is_a_newer_one() {
     let setup = Setup::new(40_000, 4);
     let savepoints = setup.folder.path().join("savepoints");
     // Without checkpoints of its own a job can be stopped with a savepoint.
-    let handle = JobHandle::start(job(), options(&setup, 5_000).checkpoints(setup.path("first")).parallelism(1)).unwrap();
+    let handle = JobHandle::start(job(), setup.options(5_000).checkpoints(setup.path("first")).parallelism(1)).unwrap();
     let info = handle.stop_with_savepoint(&savepoints).unwrap();
     assert_eq!(handle.wait().unwrap(), JobEnd::Stopped(Some(setup.path("first"))));
     let savepoint = info.savepoint.unwrap();
     std::fs::write(savepoint.join("notes.txt"), "somebody's").unwrap();
 
-    let handle = start(options(&setup, 5_000).checkpoints(setup.path("second")).resume_from(&savepoint).claim());
+    let handle = running(setup.options(5_000).checkpoints(setup.path("second")).resume_from(&savepoint).claim());
     assert!(whole(&savepoint), "nothing newer is complete");
     handle.checkpoint().unwrap();
     assert_eq!(names(&savepoint), ["notes.txt"]);
     assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(_)));
-    assert_eq!(start(options(&setup, 1_000_000_000).checkpoints(setup.path("second"))).wait().unwrap(), JobEnd::Finished);
+    assert_eq!(running(setup.options(1_000_000_000).checkpoints(setup.path("second"))).wait().unwrap(), JobEnd::Finished);
     setup.check();
 }
 
@@ -99,7 +103,7 @@ fn a_savepoint_that_cannot_be_written_stops_nothing() {
     let setup = Setup::new(40_000, 4);
     let blocked: PathBuf = setup.folder.path().join("file");
     std::fs::write(&blocked, "").unwrap();
-    let handle = start(options(&setup, 10_000).checkpoints(setup.path("checkpoints")).parallelism(2));
+    let handle = running(setup.options(10_000).checkpoints(setup.path("checkpoints")).parallelism(2));
     let error = handle.savepoint(&blocked).unwrap_err();
     assert!(error.message().starts_with("cannot write a savepoint to `"), "{error}");
     let error = handle.stop_with_savepoint(&blocked).unwrap_err();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use millstream_runtime::places::everywhere;
 use millstream_runtime::remote::{Answer, Request};
 
 use crate::console::Console;
@@ -50,14 +51,8 @@ fn take(args: &Args, console: &Console) -> Result<String, String> {
     }
 }
 
-/// A path means the same to the job, which may have another working directory. A URL stays one.
+/// A path for the job, which may have another working directory.
 pub fn absolute(path: &Path) -> Result<String, String> {
     let text = path.to_str().ok_or_else(|| format!("the path {} is not UTF-8", path.display()))?;
-    if text.contains("://") {
-        return Ok(text.to_owned());
-    }
-    match std::path::absolute(path) {
-        Ok(path) => Ok(path.display().to_string()),
-        Err(error) => Err(format!("the path `{text}` means nothing here: {error}")),
-    }
+    everywhere(text).map_err(|error| format!("the path `{text}` means nothing here: {error}"))
 }

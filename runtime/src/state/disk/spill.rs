@@ -265,17 +265,7 @@ impl<K: Key> Spill<K> {
             }
             entry.value.encode(&mut bytes);
         }
-        let on_disk = match away {
-            0 => None,
-            _ => Some(Away {
-                snapshot: self.disk.store()?.snapshot(),
-                disk: self.disk.clone(),
-                prefix: self.prefix(table),
-                count: away,
-                in_memory,
-            }),
-        };
-        Ok(SpilledTable::new((entries.list.len() + away) as u64, bytes, on_disk))
+        Ok(SpilledTable::new((entries.list.len() + away) as u64, bytes, self.on_disk(table, in_memory)?))
     }
 
     /// What has changed in a table since the last call, for a checkpoint; all of it if `anew`, or if that is not known. What is in
@@ -301,17 +291,17 @@ impl<K: Key> Spill<K> {
             entry.mark = entry.mark & !DIRTY | KNOWN;
         }
         let live = (entries.list.len() + away) as u64;
-        let on_disk = match away {
-            0 => None,
-            _ => Some(Away {
-                snapshot: self.disk.store()?.snapshot(),
-                disk: self.disk.clone(),
-                prefix: self.prefix(table),
-                count: away,
-                in_memory,
-            }),
-        };
-        Ok(SpilledChanges::new(live, keys, bytes, on_disk))
+        Ok(SpilledChanges::new(live, keys, bytes, self.on_disk(table, in_memory)?))
+    }
+
+    /// What of a table is on disk only, as it is now. None: nothing is.
+    fn on_disk(&self, table: usize, in_memory: HashSet<Vec<u8>>) -> JobResult<Option<Away>> {
+        let count = self.away[table];
+        if count == 0 {
+            return Ok(None);
+        }
+        let snapshot = self.disk.store()?.snapshot();
+        Ok(Some(Away { snapshot, disk: self.disk.clone(), prefix: self.prefix(table), count, in_memory }))
     }
 
     fn prefix(&self, table: usize) -> Vec<u8> {

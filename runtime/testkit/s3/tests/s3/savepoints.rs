@@ -3,28 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
-use millstream::checkpoint::{list, read};
+use millstream::checkpoint::{DataFile, list, read};
 use millstream::storage::s3::copy_checkpoints;
-use millstream::{CheckpointConfig, Job, JobEnd, JobHandle, JobState, RunOptions};
+use millstream::{CheckpointConfig, Job, JobEnd, JobHandle};
 
 use super::bucket::Folder;
-use super::job::{Setup, job};
-
-fn options(setup: &Setup, rate: u64) -> RunOptions {
-    RunOptions::new()
-        .param("input", setup.path("bids-*.jsonl"))
-        .param("output", setup.path("out"))
-        .param("rate", rate.to_string())
-        .checkpoint_every(Duration::from_secs(3600))
-}
-
-fn start(options: RunOptions) -> JobHandle {
-    let handle = JobHandle::start(job(), options).unwrap();
-    assert!(handle.wait_until(Duration::from_secs(60), |state| state == JobState::Running));
-    handle
-}
+use super::job::{Setup, job, running};
 
 #[test]
 fn savepoints_stay_and_claimed_ones_go() {
@@ -35,24 +20,24 @@ fn savepoints_stay_and_claimed_ones_go() {
     let stored = |savepoint: &Path| folder.path().join("savepoints").join(savepoint.file_name().unwrap());
     let take = |handle: &JobHandle| -> PathBuf { handle.savepoint(place("savepoints")).unwrap().savepoint.unwrap() };
 
-    let handle = start(options(&setup, 5_000).checkpoints(place("first")).parallelism(2));
+    let handle = running(setup.options(5_000).checkpoints(place("first")).parallelism(2));
     let first = take(&handle);
     assert_eq!(first.to_str().unwrap(), place("savepoints/savepoint-counts-000001"));
     assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
-    let handle = start(options(&setup, 5_000).checkpoints(place("another")).replace());
+    let handle = running(setup.options(5_000).checkpoints(place("another")).replace());
     let claimed = take(&handle);
     assert_eq!(claimed.file_name().unwrap(), "savepoint-counts-000001-2", "the first one stays");
     assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
 
     std::fs::write(stored(&claimed).join("notes.txt"), "somebody's").unwrap();
-    let handle = start(options(&setup, 5_000).checkpoints(place("second")).resume_from(&claimed).claim().parallelism(3));
+    let handle = running(setup.options(5_000).checkpoints(place("second")).resume_from(&claimed).claim().parallelism(3));
     assert!(stored(&claimed).join("manifest.json").exists(), "nothing newer is complete");
     handle.checkpoint().unwrap();
     let left: Vec<_> = std::fs::read_dir(stored(&claimed)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["notes.txt"]);
     assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(_)));
 
-    let handle = start(options(&setup, 1_000_000_000).checkpoints(place("second")));
+    let handle = running(setup.options(1_000_000_000).checkpoints(place("second")));
     assert_eq!(handle.wait().unwrap(), JobEnd::Finished);
     setup.check();
     assert!(stored(&first).join("manifest.json").exists(), "it is not the job's");
@@ -63,7 +48,7 @@ fn checkpoints_are_copied_for_those_who_look_into_them() {
     let setup = Setup::new(40_000, 4);
     let folder = Folder::new();
     let kept = CheckpointConfig { keep: 2, ..CheckpointConfig::new(0, |_| Ok(String::new())) };
-    let options = options(&setup, 5_000).checkpoints(folder.place());
+    let options = setup.options(5_000).checkpoints(folder.place());
     let handle = JobHandle::start(Job { checkpoint: Some(kept), ..job() }, options).unwrap();
     handle.checkpoint().unwrap();
     handle.checkpoint().unwrap();
@@ -82,5 +67,13 @@ fn checkpoints_are_copied_for_those_who_look_into_them() {
     assert!(all[1].manifest.is_ok() && read(&all[1].folder).is_err());
     let one = copy(format!("{}/checkpoint-000001", folder.place()), "one");
     assert!(one.len() == 1 && read(&one[0].folder).is_ok());
+    // A file that lies with an earlier one comes along.
+    let stored = |id: u64, name: &str| folder.path().join(format!("checkpoint-{id:06}")).join(name);
+    let mut building = manifest.clone();
+    building.files[0] = DataFile { name: "moved.state".to_owned(), of: Some(1), ..building.files[0].clone() };
+    std::fs::rename(stored(2, &manifest.files[0].name), stored(1, "moved.state")).unwrap();
+    std::fs::write(stored(2, "manifest.json"), building.to_bytes()).unwrap();
+    let built = copy(folder.place(), "built");
+    assert_eq!(read(&built[0].folder).unwrap(), (building, entries));
     assert_eq!(copy(format!("{}/nothing", folder.place()), "none"), []);
 }
