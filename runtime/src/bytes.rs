@@ -50,6 +50,11 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
+    /// How many bytes are left.
+    pub fn len(&self) -> usize {
+        self.rest.len()
+    }
+
     /// So many bytes.
     pub fn take(&mut self, len: usize) -> JobResult<&'a [u8]> {
         let (head, rest) = self.rest.split_at_checked(len).ok_or_else(short)?;

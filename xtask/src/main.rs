@@ -22,6 +22,11 @@ usage: cargo xtask bench disk [--keys N] [--rows N]
 Keyed state on disk (where all fits in memory, and where a tenth does) beside the same in memory: time per row, the pause at a
 barrier, and memory; and checkpoints that hold what has changed beside those that hold everything.
 
+usage: cargo xtask bench large [--megabytes N]
+
+State on disk that is larger than the memory of its pipeline (5000 MB in its checkpoints): time and peak memory while it grows, and while it
+is restored and written as a whole. Needs about four times the room in target/bench.
+
 usage: cargo xtask soak hybrid|mixed [--cycles N] [--seed N]
 
 Kills a pipeline with a hybrid source N times (200) at random moments, in its stages and between them, and starts it again;

@@ -1,5 +1,7 @@
 //! The state of a checkpoint as entries, and as the bytes of its data files.
 
+use std::ops::Range;
+
 use crate::bytes::{Reader, put_bytes, put_str, put_u32, put_u64};
 use crate::error::{JobError, JobResult};
 
@@ -48,14 +50,26 @@ impl Part {
             Part::Copy(_) => COPY,
         }
     }
+}
 
-    fn of_tag(tag: u32, bytes: Vec<u8>) -> JobResult<Self> {
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tag {
+    Group(u16),
+    Piece(u16),
+    Item,
+    Union,
+    Copy,
+}
+
+impl Tag {
+    fn of(tag: u32) -> JobResult<Self> {
         Ok(match tag {
-            ITEM => Part::Item(bytes),
-            UNION => Part::Union(bytes),
-            COPY => Part::Copy(bytes),
-            piece if piece & PIECE == PIECE && piece < 2 * PIECE => Part::Piece(piece as u16, bytes),
-            group => Part::Group(u16::try_from(group).map_err(|_| JobError::new("it is damaged: no such key group"))?, bytes),
+            ITEM => Tag::Item,
+            UNION => Tag::Union,
+            COPY => Tag::Copy,
+            piece if piece & PIECE == PIECE && piece < 2 * PIECE => Tag::Piece(piece as u16),
+            group => Tag::Group(u16::try_from(group).map_err(|_| JobError::new("it is damaged: no such key group"))?),
         })
     }
 }
@@ -76,49 +90,118 @@ const SAME: u64 = u64::MAX;
 
 /// The bytes of a data file.
 pub fn encode_entries(entries: &[StateEntry]) -> Vec<u8> {
-    let mut out = MAGIC.to_vec();
-    let mut before = ["", "", ""];
-    for entry in entries {
-        let names = [entry.uid.as_str(), &entry.state, &entry.schema];
-        for (name, before) in names.iter().zip(before) {
-            // An empty one is as short as a repeated one.
-            if name.is_empty() || *name != before {
-                put_str(&mut out, name);
-            } else {
-                put_u64(&mut out, SAME);
-            }
-        }
-        before = names;
-        put_u32(&mut out, entry.subtask);
-        put_u32(&mut out, entry.part.tag());
-        put_bytes(&mut out, entry.part.bytes());
+    let mut out = EntryWriter::new();
+    for StateEntry { uid, state, schema, subtask, part } in entries {
+        out.head([uid, state, schema], *subtask, part.tag());
+        put_bytes(&mut out.bytes, part.bytes());
     }
-    out
+    out.bytes
 }
 
-/// What [`encode_entries`] gave.
-pub fn decode_entries(bytes: &[u8]) -> JobResult<Vec<StateEntry>> {
+/// Makes the bytes of a data file, entry by entry.
+#[derive(Debug)]
+pub struct EntryWriter {
+    bytes: Vec<u8>,
+    before: [String; 3],
+}
+
+impl EntryWriter {
+    /// A file without entries.
+    #[allow(clippy::new_without_default, reason = "an empty file is none")]
+    pub fn new() -> Self {
+        EntryWriter { bytes: MAGIC.to_vec(), before: Default::default() }
+    }
+
+    fn head(&mut self, names: [&str; 3], subtask: u32, tag: u32) {
+        for (name, before) in names.into_iter().zip(&mut self.before) {
+            // An empty one is as short as a repeated one.
+            if name.is_empty() || name != before {
+                put_str(&mut self.bytes, name);
+                name.clone_into(before);
+            } else {
+                put_u64(&mut self.bytes, SAME);
+            }
+        }
+        put_u32(&mut self.bytes, subtask);
+        put_u32(&mut self.bytes, tag);
+    }
+
+    /// A piece of a key group of a state (operator, state, schema), as `encode` appends it.
+    ///
+    /// # Errors
+    /// Those of `encode`; the file is of no use then.
+    pub fn piece(
+        &mut self,
+        names: [&str; 3],
+        subtask: u32,
+        group: u16,
+        encode: impl FnOnce(&mut Vec<u8>) -> JobResult<()>,
+    ) -> JobResult<()> {
+        self.head(names, subtask, PIECE | u32::from(group));
+        let at = self.bytes.len();
+        put_u64(&mut self.bytes, 0);
+        encode(&mut self.bytes)?;
+        let len = (self.bytes.len() - at - size_of::<u64>()) as u64;
+        self.bytes[at..at + size_of::<u64>()].copy_from_slice(&len.to_le_bytes());
+        Ok(())
+    }
+
+    /// Bytes so far.
+    #[allow(clippy::len_without_is_empty, reason = "it never is")]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The file.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// Every entry of what [`encode_entries`] gave: operator, state and schema, the subtask, what it is, and where its bytes are.
+pub(super) fn walk_entries(
+    bytes: &[u8],
+    mut each: impl FnMut([&str; 3], u32, Tag, Range<usize>) -> JobResult<()>,
+) -> JobResult<()> {
     let mut input = Reader::new(bytes);
     let magic = input.take(MAGIC.len())?;
     if magic != MAGIC && magic != FIRST {
         return Err(JobError::new("it is no state of a checkpoint"));
     }
-    let mut entries = Vec::new();
-    let mut names = [String::new(), String::new(), String::new()];
+    let mut names = [""; 3];
     while !input.is_empty() {
         for name in &mut names {
             if input.clone().u64()? == SAME {
                 input.u64()?;
             } else {
-                input.str()?.clone_into(name);
+                *name = input.str()?;
             }
         }
-        let [uid, state, schema] = names.clone();
         let subtask = input.u32()?;
-        let tag = input.u32()?;
-        let part = Part::of_tag(tag, input.bytes()?.to_vec())?;
-        entries.push(StateEntry { uid, state, schema, subtask, part });
+        let tag = Tag::of(input.u32()?)?;
+        let len = input.bytes()?.len();
+        let end = bytes.len() - input.len();
+        each(names, subtask, tag, end - len..end)?;
     }
+    Ok(())
+}
+
+/// What [`encode_entries`] gave.
+pub fn decode_entries(bytes: &[u8]) -> JobResult<Vec<StateEntry>> {
+    let mut entries = Vec::new();
+    walk_entries(bytes, |[uid, state, schema], subtask, tag, at| {
+        let bytes = bytes[at].to_vec();
+        let part = match tag {
+            Tag::Group(group) => Part::Group(group, bytes),
+            Tag::Piece(group) => Part::Piece(group, bytes),
+            Tag::Item => Part::Item(bytes),
+            Tag::Union => Part::Union(bytes),
+            Tag::Copy => Part::Copy(bytes),
+        };
+        let (uid, state, schema) = (uid.to_owned(), state.to_owned(), schema.to_owned());
+        entries.push(StateEntry { uid, state, schema, subtask, part });
+        Ok(())
+    })?;
     Ok(entries)
 }
 

@@ -63,14 +63,20 @@ impl DataFile {
         }
     }
 
-    /// What is in the file, if these bytes are what was written; else what is wrong with them.
-    pub fn entries(&self, bytes: &[u8]) -> Result<Vec<StateEntry>, String> {
+    /// Whether these bytes are what was written; else what is wrong with them.
+    pub fn check(&self, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() as u64 != self.size {
             return Err(format!("{} bytes, should be {}", bytes.len(), self.size));
         }
         if xxh3_64(bytes) != self.xxh3 {
             return Err("its checksum is wrong".to_owned());
         }
+        Ok(())
+    }
+
+    /// What is in the file, if these bytes are what was written; else what is wrong with them.
+    pub fn entries(&self, bytes: &[u8]) -> Result<Vec<StateEntry>, String> {
+        self.check(bytes)?;
         decode_entries(bytes).map_err(|error| error.message().to_owned())
     }
 }

@@ -9,9 +9,10 @@ mod layout;
 mod manifest;
 pub mod pieces;
 mod show;
+mod stored;
 mod walk;
 
-pub use entries::{Part, StateEntry, decode_entries, encode_entries};
+pub use entries::{EntryWriter, Part, StateEntry, decode_entries, encode_entries};
 pub use evolve::{Conversion, ConversionError, Mismatch};
 pub use folder::{Listed, MANIFEST, ReadError, folder_of, list, number_of, read, read_manifest, savepoint_of};
 pub use layout::{Layout, TimeKind};
@@ -20,4 +21,5 @@ pub(crate) use manifest::tests::sample;
 pub use manifest::{ChainEntry, DataFile, FORMAT, Manifest, ManifestError, SubtaskEntry};
 pub use pieces::Piece;
 pub use show::value;
+pub use stored::{GroupBytes, Held, StoredGroup, StoredState};
 pub use walk::{Cursor, Damaged};

@@ -13,7 +13,7 @@
 //! each put (key and value, which the last such one of a key decides) or removed. A table that is not in a piece was empty. Numbers and
 //! lengths have variable length.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::walk::{Cursor, Damaged};
 use super::{Part, StateEntry};
@@ -90,6 +90,16 @@ pub fn removed(key: &[u8], out: &mut Vec<u8>) {
     write_bytes(key, out);
 }
 
+/// The keys of entries that were written by [`put`] and [`removed`], and nothing else.
+pub fn keys(entries: &[u8]) -> HashSet<&[u8]> {
+    let mut cursor = Cursor::new(entries);
+    let mut keys = HashSet::new();
+    while let Ok(Some((key, _))) = next(&mut cursor) {
+        keys.insert(key);
+    }
+    keys
+}
+
 /// Ends a table, or the tables.
 pub fn end(out: &mut Vec<u8>) {
     out.push(END);
@@ -125,26 +135,47 @@ pub fn whole(checkpoint: u64, entries: Vec<StateEntry>) -> Result<Vec<StateEntry
 
 /// One key group from its pieces, in their order. None: it has nothing.
 fn put_together(checkpoint: u64, pieces: &[&[u8]]) -> Result<Option<Vec<u8>>, String> {
-    let mut read = Vec::with_capacity(pieces.len());
-    for bytes in pieces {
-        let mut cursor = Cursor::new(bytes);
-        let piece = read_piece(&mut cursor).map_err(|Damaged| "a piece of it is damaged".to_owned())?;
-        read.push((piece, cursor));
+    let headers = pieces.iter().map(|bytes| Piece::of(bytes).ok_or_else(damaged)).collect::<Result<Vec<_>, _>>()?;
+    match counting(checkpoint, &headers)? {
+        Some(from) => join_those(&pieces[from..]),
+        None => Ok(None),
     }
-    if read.last().is_none_or(|(last, _)| last.checkpoint != checkpoint) {
+}
+
+fn damaged() -> String {
+    "a piece of it is damaged".to_owned()
+}
+
+/// From which one on the pieces of a key group count for this checkpoint, by what they say of themselves. None: it has nothing.
+///
+/// # Errors
+/// What is missing.
+pub(super) fn counting(checkpoint: u64, pieces: &[Piece]) -> Result<Option<usize>, String> {
+    if pieces.last().is_none_or(|last| last.checkpoint != checkpoint) {
         return Ok(None);
     }
-    let from = read.iter().rposition(|(piece, _)| piece.since == 0).ok_or("the piece that the others build upon is missing")?;
-    let counts = &read[from..];
-    for pair in counts.windows(2) {
-        let (before, after) = (pair[0].0, pair[1].0);
+    let from = pieces.iter().rposition(|piece| piece.since == 0).ok_or("the piece that the others build upon is missing")?;
+    for pair in pieces[from..].windows(2) {
+        let (before, after) = (pair[0], pair[1]);
         if after.since != before.checkpoint {
             return Err(format!("what changed between the checkpoints {} and {} is missing", before.checkpoint, after.since));
         }
     }
-    let contents = counts.iter().map(|(_, cursor)| Content::read(*cursor)).collect::<Result<Vec<_>, _>>();
-    let contents = contents.map_err(|Damaged| "a piece of it is damaged".to_owned())?;
-    join(&contents).map_err(|Damaged| "a piece of it is damaged".to_owned())
+    Ok(Some(from))
+}
+
+/// One key group from the pieces that count, in their order. None: it has nothing.
+///
+/// # Errors
+/// A piece that is damaged.
+pub(super) fn join_those(pieces: &[&[u8]]) -> Result<Option<Vec<u8>>, String> {
+    let mut contents = Vec::with_capacity(pieces.len());
+    for bytes in pieces {
+        let mut cursor = Cursor::new(bytes);
+        let content = read_piece(&mut cursor).and_then(|_| Content::read(cursor));
+        contents.push(content.map_err(|Damaged| damaged())?);
+    }
+    join(&contents).map_err(|Damaged| damaged())
 }
 
 fn read_piece(cursor: &mut Cursor<'_>) -> Result<Piece, Damaged> {

@@ -19,7 +19,7 @@ use super::control::{CheckpointInfo, CheckpointReply, CheckpointRequest, Control
 use super::failures::Failures;
 use super::in_flight::InFlight;
 use super::increments::Increments;
-use super::layout::{deal, wire};
+use super::layout::{deal, deal_groups, wire};
 use super::run::RunSettings;
 use super::sources::Sources;
 use super::storage::{Checkpoint, CheckpointStore};
@@ -115,8 +115,9 @@ impl<'a> Attempt<'a> {
         let mut old_parallelism = vec![0; job.chains.len()];
         let mut dealt = match checkpoint {
             Some(checkpoint) => {
-                let Checkpoint { manifest, entries } = checkpoint;
+                let Checkpoint { manifest, entries, groups } = checkpoint;
                 let mut dealt = deal(&job.chains, &settings.parallelism, settings.max_parallelism, &manifest.chains, entries)?;
+                deal_groups(&mut dealt, &job.chains, &settings.parallelism, settings.max_parallelism, groups)?;
                 for (old, chain) in old_parallelism.iter_mut().zip(&job.chains) {
                     *old = manifest.subtasks_of(chain.name);
                 }
@@ -142,7 +143,7 @@ impl<'a> Attempt<'a> {
         };
         let buffer_timeout =
             u64::try_from(job.buffer_timeout_micros).ok().filter(|&micros| micros > 0).map(Duration::from_micros);
-        let increments = Increments::new(store.is_some() && changes_are_known(job.state));
+        let increments = Increments::new(changes_are_known(job.state));
         let mut aligned = Vec::new();
         let (mut codecs, mut routers) = (BTreeMap::new(), Routers::default());
         let mut mailboxes = Vec::new();
@@ -387,12 +388,12 @@ impl<'a> Attempt<'a> {
                 self.ended.insert(task);
                 Ok(())
             }
-            TaskReport::Ack(mut ack) => {
+            TaskReport::Ack(ack) => {
                 self.part_of(task, ack.checkpoint, ack.previous)?;
                 let Some(pending) = self.pending.as_mut().filter(|pending| pending.id == ack.checkpoint) else {
                     // It was given up. The part of the next one comes behind this one, so nothing of it can be complete.
-                    self.increments.keep(&mut ack.entries);
-                    self.carried.keep(ack.entries);
+                    self.increments.keep(ack.contents.pieces);
+                    self.carried.keep(ack.contents.entries);
                     return Ok(());
                 };
                 if pending.acknowledge(task, ack)? {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::contents::Contents;
 use super::control::CheckpointRequest;
 use crate::checkpoint::{ChainEntry, Manifest, StateEntry, SubtaskEntry};
 use crate::error::{JobError, JobResult};
@@ -76,8 +77,13 @@ impl Pending {
     }
 
     /// It is given up: what its tasks have handed over, and who waits for it.
-    pub(super) fn abandon(self) -> (Vec<StateEntry>, Vec<CheckpointRequest>) {
-        (self.acks.into_values().flat_map(|ack| ack.entries).collect(), self.requests)
+    pub(super) fn abandon(self) -> (Contents, Vec<CheckpointRequest>) {
+        let mut contents = Contents::default();
+        for ack in self.acks.into_values() {
+            contents.entries.extend(ack.contents.entries);
+            contents.pieces.extend(ack.contents.pieces);
+        }
+        (contents, self.requests)
     }
 
     /// Takes a task's part; gives whether that was the last. A second part of the same task is an error: the first may hold
@@ -90,7 +96,7 @@ impl Pending {
     }
 
     /// All parts together.
-    pub(super) fn complete(self, identity: &Identity, chains: &[&str]) -> (Manifest, Vec<StateEntry>) {
+    pub(super) fn complete(self, identity: &Identity, chains: &[&str]) -> (Manifest, Contents) {
         let mut manifest = Manifest {
             job: identity.job.clone(),
             fingerprint: identity.fingerprint,
@@ -102,11 +108,12 @@ impl Pending {
             chains: chains.iter().map(|&name| ChainEntry { name: name.to_owned(), subtasks: Vec::new() }).collect(),
             files: Vec::new(),
         };
-        let mut entries = self.enumerators;
+        let mut contents = Contents { entries: self.enumerators, ..Contents::default() };
         for (task, ack) in self.acks {
             manifest.chains[task.chain].subtasks.push(SubtaskEntry { finished: ack.finished, watermark: ack.watermark });
-            entries.extend(ack.entries);
+            contents.entries.extend(ack.contents.entries);
+            contents.pieces.extend(ack.contents.pieces);
         }
-        (manifest, entries)
+        (manifest, contents)
     }
 }

@@ -5,8 +5,8 @@
 //! does not the files to build upon, and what is missing between these and its own pieces.
 //!
 //! - Every attempt begins anew: a checkpoint names only files that this attempt has written.
-//! - Pieces of checkpoints that were given up are carried into the next one, in their order. If they are lost, or become too many, that
-//!   begins anew.
+//! - Pieces of checkpoints that were given up are carried into the next one, in their order, as they are: not encoded yet. If they are lost,
+//!   become too many, or cannot be encoded, that begins anew.
 //! - No checkpoint is stored whose pieces do not join: each is looked at, whatever the tasks were told.
 //! - Once what has changed has become as much as there is, or there are many files, the next one begins anew. So a checkpoint is at most
 //!   some times as large as its state.
@@ -15,7 +15,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-use crate::checkpoint::{DataFile, Part, Piece, StateEntry};
+use super::contents::LazyPiece;
+use crate::checkpoint::DataFile;
 use crate::error::{JobError, JobResult};
 use crate::seam;
 
@@ -36,7 +37,7 @@ fn limits() -> Limits {
 }
 
 /// A key group of a state of an operator.
-type Group = (String, String, u16);
+type Group = (Arc<str>, Arc<str>, u16);
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -49,7 +50,7 @@ pub(super) struct Increments {
     lost: bool,
     stored: Option<Chain>,
     /// Pieces of checkpoints that were given up.
-    carried: Vec<StateEntry>,
+    carried: Vec<LazyPiece>,
     carried_bytes: u64,
 }
 
@@ -60,9 +61,9 @@ struct Chain {
     /// The checkpoint of the last piece of each key group.
     last: HashMap<Group, u64>,
     checkpoints: usize,
-    /// Of all pieces.
+    /// Of all files.
     bytes: u64,
-    /// Of the pieces of the first, and how many entries these held.
+    /// Of the files of the first, and how many entries these held.
     first: (u64, u64),
     /// How many entries there are now.
     live: u64,
@@ -74,7 +75,7 @@ pub(super) struct Draft {
     begins: bool,
     chain: Chain,
     /// To be carried if it cannot be stored.
-    pieces: Vec<StateEntry>,
+    pieces: Vec<LazyPiece>,
 }
 
 impl Increments {
@@ -108,23 +109,23 @@ impl Increments {
         self.lost = true;
     }
 
-    /// Takes the pieces among the entries of a task's part of a checkpoint that was given up.
-    pub(super) fn keep(&mut self, entries: &mut Vec<StateEntry>) {
-        for entry in entries.extract_if(.., |entry| matches!(entry.part, Part::Piece(..))) {
+    /// Takes the pieces of a task's part of a checkpoint that was given up.
+    pub(super) fn keep(&mut self, pieces: Vec<LazyPiece>) {
+        for piece in pieces {
             if self.lost || self.carried_bytes > CARRIED {
                 self.lost = true;
                 self.carried = Vec::new();
                 self.carried_bytes = 0;
                 continue;
             }
-            self.carried_bytes += entry.part.bytes().len() as u64;
-            self.carried.push(entry);
+            self.carried_bytes += piece.weight as u64;
+            self.carried.push(piece);
         }
     }
 
     /// All parts are there: brings what is carried before them. Gives the files to build upon. An error: they do not join, and the
     /// checkpoint is to be given up.
-    pub(super) fn join(&mut self, id: u64, entries: &mut Vec<StateEntry>) -> JobResult<(Vec<DataFile>, Draft)> {
+    pub(super) fn join(&mut self, id: u64, pieces: &mut Vec<LazyPiece>) -> JobResult<(Vec<DataFile>, Draft)> {
         if self.anew.is_none() {
             return Ok((Vec::new(), Draft::default()));
         }
@@ -137,37 +138,40 @@ impl Increments {
                 Chain::default()
             }
         };
-        let own = entries.extract_if(.., |entry| matches!(entry.part, Part::Piece(..)));
-        carried.extend(own);
+        carried.append(pieces);
         let joins = if self.lost && !self.begins { Err("a part of one before it is lost") } else { chain.add(id, &carried) };
         if let Err(reason) = joins {
             self.lost = true;
             return Err(JobError::transient(format!("what has changed since the checkpoint before is not known: {reason}")));
         }
         let files = chain.files.clone();
-        let pieces = if self.begins { Vec::new() } else { carried.clone() };
-        entries.splice(0..0, carried);
-        Ok((files, Draft { begins: self.begins, chain, pieces }))
+        let to_carry = if self.begins { Vec::new() } else { carried.clone() };
+        *pieces = carried;
+        Ok((files, Draft { begins: self.begins, chain, pieces: to_carry }))
     }
 
     /// The checkpoint is stored, with its pieces in these files.
     pub(super) fn stored(&mut self, draft: Draft, files: Vec<DataFile>) {
         if self.anew.is_some() {
             let mut chain = draft.chain;
+            chain.bytes += files.iter().map(|file| file.size).sum::<u64>();
+            if chain.checkpoints == 1 {
+                chain.first = (chain.bytes, chain.live);
+            }
             chain.files.extend(files);
             self.lost &= !draft.begins;
             self.stored = Some(chain);
         }
     }
 
-    /// The checkpoint could not be stored.
-    pub(super) fn not_stored(&mut self, mut draft: Draft) {
-        self.lost |= draft.begins;
+    /// The checkpoint could not be stored. `unreadable`: its pieces could not be encoded.
+    pub(super) fn not_stored(&mut self, mut draft: Draft, unreadable: bool) {
+        self.lost |= draft.begins || unreadable;
         // Before what has come since.
         let since = std::mem::take(&mut self.carried);
         draft.pieces.extend(since);
         self.carried_bytes = 0;
-        self.keep(&mut draft.pieces);
+        self.keep(draft.pieces);
     }
 }
 
@@ -180,23 +184,17 @@ impl Chain {
     }
 
     /// Adds the pieces of a checkpoint, and of those before it that were given up.
-    fn add(&mut self, id: u64, pieces: &[StateEntry]) -> Result<(), &'static str> {
+    fn add(&mut self, id: u64, pieces: &[LazyPiece]) -> Result<(), &'static str> {
         self.checkpoints += 1;
         self.live = 0;
-        for StateEntry { uid, state, part, .. } in pieces {
-            let Part::Piece(group, bytes) = part else { continue };
-            let piece = Piece::of(bytes).ok_or("a piece cannot be read")?;
+        for LazyPiece { uid, state, group, piece, .. } in pieces {
             let last = self.last.insert((uid.clone(), state.clone(), *group), piece.checkpoint);
             if piece.since != 0 && last != Some(piece.since) {
                 return Err("a piece does not fit the one before it");
             }
-            self.bytes += bytes.len() as u64;
             if piece.checkpoint == id {
                 self.live += piece.live;
             }
-        }
-        if self.checkpoints == 1 {
-            self.first = (self.bytes, self.live);
         }
         Ok(())
     }
@@ -205,19 +203,21 @@ impl Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkpoint::Piece;
+    use crate::operator::KeyGroupPart;
 
-    fn part(group: u16, checkpoint: u64, since: u64, bytes: usize) -> StateEntry {
-        let mut out = Vec::new();
-        Piece { checkpoint, since, live: 10 }.table(&vec![0; bytes], &mut out);
-        StateEntry { uid: "u".into(), state: "s".into(), schema: String::new(), subtask: 0, part: Part::Piece(group, out) }
+    fn part(group: u16, checkpoint: u64, since: u64, weight: usize) -> LazyPiece {
+        let piece = Piece { checkpoint, since, live: 10 };
+        let part = KeyGroupPart::new(group, |_| Ok(())).part;
+        LazyPiece { uid: "u".into(), state: "s".into(), schema: "".into(), subtask: 0, group, piece, weight, part }
     }
 
     fn file(of: u64) -> DataFile {
         DataFile { name: "0000.state".into(), size: 1, xxh3: 1, of: Some(of) }
     }
 
-    fn checkpoints(entries: &[StateEntry]) -> Vec<u64> {
-        entries.iter().map(|entry| Piece::of(entry.part.bytes()).unwrap().checkpoint).collect()
+    fn checkpoints(pieces: &[LazyPiece]) -> Vec<u64> {
+        pieces.iter().map(|piece| piece.piece.checkpoint).collect()
     }
 
     /// After one that is stored.
@@ -240,15 +240,15 @@ mod tests {
         let mut increments = begun();
         assert!(!next(&mut increments, 2, false));
         increments.given_up();
-        increments.keep(&mut vec![part(0, 2, 1, 1)]);
+        increments.keep(vec![part(0, 2, 1, 1)]);
         assert!(!next(&mut increments, 3, false));
         // Late, but before its next.
-        increments.keep(&mut vec![part(1, 2, 1, 1)]);
+        increments.keep(vec![part(1, 2, 1, 1)]);
         let mut entries = vec![part(0, 3, 2, 1), part(1, 3, 2, 1)];
         let (files, draft) = increments.join(3, &mut entries).unwrap();
         assert_eq!((files, checkpoints(&entries)), (vec![file(1)], vec![2, 2, 3, 3]));
         // It cannot be stored, and the one behind it can.
-        increments.not_stored(draft);
+        increments.not_stored(draft, false);
         increments.given_up();
         assert!(!next(&mut increments, 4, false));
         let mut entries = vec![part(0, 4, 3, 1), part(1, 4, 3, 1)];
@@ -274,7 +274,7 @@ mod tests {
         assert!(next(&mut increments, 4, false));
         // That is given up, too: it is tried until one is stored.
         increments.given_up();
-        increments.keep(&mut vec![part(0, 4, 0, 1), part(1, 4, 0, 1)]);
+        increments.keep(vec![part(0, 4, 0, 1), part(1, 4, 0, 1)]);
         assert!(next(&mut increments, 5, false));
         let mut entries = vec![part(0, 5, 0, 1), part(1, 5, 0, 1)];
         let (files, draft) = increments.join(5, &mut entries).unwrap();
@@ -299,9 +299,20 @@ mod tests {
             let mut entries = vec![part(0, id, id - 1, 100_000), part(1, id, id - 1, 1)];
             let (files, draft) = increments.join(id, &mut entries).unwrap();
             assert_eq!(files.len() as u64, id - 2);
-            increments.stored(draft, vec![file(id)]);
+            increments.stored(draft, vec![DataFile { size: 100_000, ..file(id) }]);
         }
         assert_eq!(id, 2 + 11, "a megabyte more than is there");
+    }
+
+    #[test]
+    fn what_cannot_be_encoded_is_not_carried() {
+        let mut increments = begun();
+        assert!(!next(&mut increments, 2, false));
+        let (_, draft) = increments.join(2, &mut vec![part(0, 2, 1, 1), part(1, 2, 1, 1)]).unwrap();
+        increments.not_stored(draft, true);
+        increments.given_up();
+        assert!(increments.carried.is_empty());
+        assert!(next(&mut increments, 3, false));
     }
 
     #[test]
@@ -310,7 +321,7 @@ mod tests {
         next(&mut increments, 2, false);
         increments.given_up();
         for _ in 0..3 {
-            increments.keep(&mut vec![part(0, 2, 1, 40 << 20)]);
+            increments.keep(vec![part(0, 2, 1, 40 << 20)]);
         }
         assert!(increments.carried.is_empty());
         assert!(next(&mut increments, 3, false));

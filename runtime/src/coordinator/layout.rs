@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::chain::OutputEdge;
-use crate::checkpoint::{ChainEntry, Part, StateEntry, SubtaskEntry};
+use crate::checkpoint::{ChainEntry, Part, StateEntry, StoredGroup, SubtaskEntry};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{CHANNEL_CAPACITY, Element};
 use crate::job::{ChainSpec, ExchangeKind, InputSpec};
@@ -61,6 +61,33 @@ pub(crate) struct Dealt {
     pub own: Vec<(usize, StateEntry)>,
 }
 
+/// Deals out key groups that are not read yet.
+pub(crate) fn deal_groups(
+    dealt: &mut Dealt,
+    chains: &[ChainSpec],
+    parallelism: &[u32],
+    max_parallelism: u32,
+    stored: Vec<StoredGroup>,
+) -> JobResult<()> {
+    let groups = KeyGroups::new(max_parallelism);
+    for StoredGroup { uid, state, schema, group, bytes } in stored {
+        let chain = chains.iter().position(|chain| chain.uids.contains(&uid.as_str())).ok_or_else(|| unknown(&uid))?;
+        let states = &mut dealt.states[chain];
+        let last = states.len() - 1;
+        let subtask = groups.subtask(group, parallelism[chain]) as usize;
+        states[subtask.min(last)].add_stored(&uid, &state, &schema, group, bytes);
+    }
+    Ok(())
+}
+
+#[cold]
+fn unknown(uid: &str) -> JobError {
+    JobError::new(format!(
+        "the checkpoint has state of `{uid}`, which this job does not have\n  give the operator its old name with @id(\"{uid}\"), or \
+         start from the beginning with --fresh"
+    ))
+}
+
 /// Deals the entries of a checkpoint out: key groups by their range, items to the same subtask or, with another
 /// parallelism, in turn; items of a union to all, and of copies, which are all the same, one to each.
 pub(crate) fn deal(
@@ -87,13 +114,7 @@ pub(crate) fn deal(
     let mut turn: HashMap<(String, String), u32> = HashMap::new();
     let mut copies: BTreeMap<(usize, String, String), Vec<StateEntry>> = BTreeMap::new();
     for entry in entries {
-        let Some(&chain) = chain_of.get(entry.uid.as_str()) else {
-            return Err(JobError::new(format!(
-                "the checkpoint has state of `{}`, which this job does not have\n  give the operator its old name with @id(\"{}\"), or \
-                 start from the beginning with --fresh",
-                entry.uid, entry.uid
-            )));
-        };
+        let &chain = chain_of.get(entry.uid.as_str()).ok_or_else(|| unknown(&entry.uid))?;
         if entry.state.starts_with('#') {
             dealt.own.push((chain, entry));
             continue;

@@ -66,7 +66,7 @@ fn state_follows_its_key_group_and_items_stay_or_are_dealt() {
     assert_eq!(same.own.len(), 1, "splits go to the enumerator");
     let state = |dealt: &super::layout::Dealt, subtask: usize| {
         let operator = dealt.states[2][subtask].operator("c/aggregate/0").unwrap();
-        let groups: Vec<_> = operator.keyed("windows", "int64").unwrap().iter().map(|(group, _)| *group).collect();
+        let groups: Vec<_> = operator.keyed("windows", "int64").unwrap().map(|part| part.unwrap().0).collect();
         (groups, operator.list("list", "int64").unwrap().len())
     };
     for subtask in 0..4 {

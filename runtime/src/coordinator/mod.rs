@@ -4,8 +4,12 @@ mod alignment;
 mod attempt;
 mod checkpointing;
 mod commit;
+mod contents;
 mod control;
 mod failures;
+mod files;
+#[cfg(test)]
+mod files_tests;
 mod in_flight;
 mod increments;
 mod layout;
@@ -24,10 +28,11 @@ mod storage;
 mod storage_tests;
 
 pub(crate) use commit::SinkStatus;
+pub(crate) use contents::Contents;
 pub use control::{CheckpointInfo, JobState};
 pub(crate) use control::{Control, Remote, StopMode};
 pub(crate) use in_flight::IN_FLIGHT;
 #[cfg(test)]
 pub(crate) use layout_tests::deal_for_tests;
 pub(crate) use run::{CheckpointRules, RunEnd, RunSettings, run};
-pub(crate) use state::{entries_of, take_staged};
+pub(crate) use state::{contents_of, take_staged};

@@ -45,7 +45,7 @@ impl Writer {
         self.last += 1;
         let manifest = Manifest { checkpoint: self.last, epoch: 0, files: self.chain.clone(), ..sample() };
         let item = StateEntry { part: Part::Item(vec![7; 3]), ..piece(1, 0) };
-        let files = self.store.write(manifest, vec![piece(self.last, since), item]).await.unwrap();
+        let files = self.store.write(manifest, vec![piece(self.last, since), item].into()).await.unwrap().to_build_upon;
         assert_eq!(files.len(), 1, "the item is in another file");
         self.chain.extend(files);
         self.last
@@ -54,17 +54,14 @@ impl Writer {
     /// What is in a checkpoint: the ones it is made of.
     async fn made_of(&self, id: u64) -> Result<Vec<u64>, String> {
         let found = self.store.read(&crate::checkpoint::folder_of(id), JOB).await;
-        let entries = match found {
-            Ok(Some(checkpoint)) => checkpoint.entries,
+        let (entries, groups) = match found {
+            Ok(Some(checkpoint)) => (checkpoint.entries, checkpoint.groups),
             Ok(None) => return Err("it is not there".to_owned()),
             Err(super::storage::ReadError::Damaged(reason)) => return Err(reason),
             Err(_) => return Err("it cannot be read".to_owned()),
         };
         assert!(entries.iter().any(|entry| entry.part == Part::Item(vec![7; 3])));
-        let group = entries.into_iter().find_map(|entry| match entry.part {
-            Part::Group(3, bytes) => Some(bytes),
-            _ => None,
-        });
+        let group = groups.iter().find(|group| group.group == 3).unwrap().bytes.read().unwrap();
         Ok(group.unwrap()[1..].chunks(2).map(|entry| u64::from(entry[0])).collect())
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::attempt::{Attempt, AttemptEnd, Start};
 use super::control::{Control, JobState, StopMode, stop_requested};
+use super::files::Landing;
 use super::savepoint::{Named, remove_claimed};
 use super::storage::{CheckpointStore, Found};
 use crate::error::{ErrorKind, JobError, JobResult};
@@ -120,7 +121,7 @@ pub(crate) async fn run(settings: RunSettings, board: Arc<Board>, mut control: C
 
 async fn attempts(settings: RunSettings, board: Arc<Board>, control: &mut Control) -> JobResult<RunEnd> {
     let Some(directory) = &settings.checkpoint_directory else { return attempts_in(None, settings, board, control).await };
-    let store = Arc::new(CheckpointStore::open(directory).await?);
+    let store = Arc::new(CheckpointStore::open(directory).await?.landing_on(landing(&settings)?));
     let end = attempts_in(Some(store.clone()), settings, board, control).await;
     if !matches!(end, Ok(RunEnd::Finished(_))) {
         store.release().await;
@@ -317,8 +318,17 @@ async fn look_up(
     if newest.is_some_and(|newest| newest >= own_from) {
         return Ok((found, None));
     }
-    let named = CheckpointStore::named(path, settings.job.name).await?;
+    let named = CheckpointStore::named(path, settings.job.name, &landing(settings)?).await?;
     Ok((found, Some(named)))
+}
+
+/// State that is too large for memory waits where it will go.
+fn landing(settings: &RunSettings) -> JobResult<Landing> {
+    match settings.job.state {
+        #[cfg(feature = "disk")]
+        crate::job::StateConfig::Disk { path, .. } => Ok(Landing::Disk(path(&settings.params)?.into())),
+        _ => Ok(Landing::Memory),
+    }
 }
 
 fn check_parallelism(settings: &RunSettings) -> JobResult<()> {

@@ -9,16 +9,18 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt};
 
+use super::contents::Contents;
+use super::files::Landing;
 use super::lease;
-use super::storage::{Checkpoint, CheckpointStore, ReadError};
-use crate::checkpoint::{DataFile, MANIFEST, Manifest, StateEntry, folder_of, number_of, savepoint_of};
+use super::storage::{Checkpoint, CheckpointStore, ReadError, Written};
+use crate::checkpoint::{DataFile, MANIFEST, Manifest, folder_of, number_of, savepoint_of};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::notice::notice;
 use crate::seam::{self, Point};
 use crate::storage::{create_durably, folder_store, local_path, retried, root_cause, scheme_of};
 
 /// A checkpoint that somebody has named, and its folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Named {
     pub checkpoint: Checkpoint,
     pub folder: PathBuf,
@@ -32,6 +34,8 @@ pub(super) type Savepoints = Vec<JobResult<PathBuf>>;
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     pub savepoints: Savepoints,
+    /// Bytes that were written to the job's own place.
+    pub size: u64,
     /// Files that the next one may build upon.
     pub to_build_upon: Vec<DataFile>,
 }
@@ -41,20 +45,20 @@ pub(super) struct Stored {
 pub(super) async fn store(
     own: Option<Arc<CheckpointStore>>,
     mut manifest: Manifest,
-    entries: Vec<StateEntry>,
+    contents: Contents,
     retain: usize,
     claimed: Option<PathBuf>,
     savepoints: Vec<String>,
     stored: Arc<AtomicBool>,
 ) -> JobResult<Stored> {
     let id = manifest.checkpoint;
-    let mut to_build_upon = Vec::new();
+    let mut written = Written::default();
     // A savepoint counts no more when the checkpoint that it is a copy of does not.
     manifest.epoch = own.as_ref().map_or(0, |own| own.epoch());
-    let copy = (!savepoints.is_empty()).then(|| (manifest.clone(), entries.clone()));
+    let copy = (!savepoints.is_empty()).then(|| (manifest.clone(), contents.clone()));
     if let Some(own) = own {
         seam::reach(Point::Write).await?;
-        to_build_upon = own.write(manifest, entries).await?;
+        written = own.write(manifest, contents).await?;
         seam::reach(Point::Retain).await?;
         stored.store(true, SeqCst);
         // Here, so that the coordinator does not wait for files to be removed.
@@ -71,17 +75,17 @@ pub(super) async fn store(
     }
     let mut folders = Vec::new();
     for directory in savepoints {
-        if let Some((manifest, entries)) = &copy {
-            folders.push(CheckpointStore::savepoint(&directory, manifest.clone(), entries.clone()).await);
+        if let Some((manifest, contents)) = &copy {
+            folders.push(CheckpointStore::savepoint(&directory, manifest.clone(), contents.clone()).await);
         }
     }
-    Ok(Stored { savepoints: folders, to_build_upon })
+    Ok(Stored { savepoints: folders, size: written.size, to_build_upon: written.to_build_upon })
 }
 
 impl CheckpointStore {
     /// Reads a checkpoint that somebody names: its own folder, whatever that is called, or a directory of which the newest is taken.
-    /// Takes no lock.
-    pub(crate) async fn named(path: &Path, job: &str) -> JobResult<Named> {
+    /// Takes no lock. `landing`: where key groups wait that are not on this machine.
+    pub(crate) async fn named(path: &Path, job: &str, landing: &Landing) -> JobResult<Named> {
         let cannot = |reason: String| JobError::new(format!("cannot resume from `{}`: {reason}", path.display()));
         // What the storage does not say now it may say when the job starts again.
         let cannot_now = |reason: String| JobError::transient(format!("cannot resume from `{}`: {reason}", path.display()));
@@ -107,8 +111,9 @@ impl CheckpointStore {
         };
         let store = folder_store(&directory.to_string_lossy()).map_err(in_it)?;
         let given_up = lease::given_up(&*store).await.map_err(|error| cannot_now(root_cause(&error)))?;
-        let mut store = CheckpointStore::reader(store, directory.to_owned());
+        let mut store = CheckpointStore::reader(store, directory.to_owned()).landing_on(landing.clone());
         store.given_up = given_up;
+        store.is_local = remote.is_none();
         let checkpoint = match folder {
             Some(folder) => store.read(folder, job).await.map_err(|error| match error {
                 ReadError::Damaged(reason) | ReadError::Refused(reason) | ReadError::GivenUp(reason) => cannot(reason),
@@ -131,9 +136,9 @@ impl CheckpointStore {
     }
 
     /// Writes a checkpoint to a new folder below a directory, which is made where it is missing. Gives the folder.
-    pub(crate) async fn savepoint(directory: &str, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<PathBuf> {
+    pub(crate) async fn savepoint(directory: &str, manifest: Manifest, contents: Contents) -> JobResult<PathBuf> {
         if scheme_of(directory).is_some() {
-            return CheckpointStore::remote_savepoint(directory.trim_end_matches('/'), manifest, entries).await;
+            return CheckpointStore::remote_savepoint(directory.trim_end_matches('/'), manifest, contents).await;
         }
         let directory = local_path(directory);
         let io = |error: &std::io::Error| JobError::io(format_args!("cannot write a savepoint to `{directory}`"), error);
@@ -152,12 +157,12 @@ impl CheckpointStore {
         }
         let store = folder_store(&directory.to_string_lossy()).map_err(|error| error.context("cannot write a savepoint"))?;
         let store = CheckpointStore::reader(store, directory);
-        store.write_folder(&folder, manifest, entries).await?;
+        store.write_folder(&folder, manifest, contents).await?;
         Ok(store.directory.join(folder))
     }
 
     /// The same in a bucket, which has no folders to make.
-    async fn remote_savepoint(directory: &str, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<PathBuf> {
+    async fn remote_savepoint(directory: &str, manifest: Manifest, contents: Contents) -> JobResult<PathBuf> {
         let cannot = |reason: String| JobError::transient(format!("cannot write a savepoint to `{directory}`: {reason}"));
         let store = folder_store(directory)?;
         let name = savepoint_of(&manifest.job, manifest.checkpoint);
@@ -168,7 +173,7 @@ impl CheckpointStore {
             folder = format!("{name}-{number}");
         }
         let store = CheckpointStore::reader(store, PathBuf::from(directory));
-        store.write_folder(&folder, manifest, entries).await?;
+        store.write_folder(&folder, manifest, contents).await?;
         Ok(store.directory.join(folder))
     }
 }

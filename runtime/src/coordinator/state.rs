@@ -1,13 +1,16 @@
 //! Encoding what tasks hand over for a checkpoint.
 
+use std::sync::Arc;
+
+use super::contents::{Contents, LazyPiece};
 use crate::checkpoint::{Part, StateEntry};
-use crate::error::JobResult;
+use crate::error::{JobError, JobResult};
 use crate::operator::{OperatorSnapshot, Spread, StateParts, StateSnapshot};
 use crate::sink::{COMMITTABLES, SUMMARY};
 
-/// Encodes lazily taken snapshots. Heavy: not on a task.
-pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> JobResult<Vec<StateEntry>> {
-    let mut entries = Vec::new();
+/// Encodes lazily taken snapshots, but for pieces, which are encoded when they are written. Heavy: not on a task.
+pub(crate) fn contents_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> JobResult<Contents> {
+    let (mut entries, mut pieces) = (Vec::new(), Vec::new());
     for operator in operators {
         for state in operator.states {
             let entry = entry_of(&operator.uid, &state.name, &state.schema, subtask);
@@ -20,10 +23,20 @@ pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> JobR
                     }
                 }
                 StateParts::Pieces(groups) => {
+                    let (state, schema): (Arc<str>, Arc<str>) = (state.name.as_str().into(), state.schema.as_str().into());
                     for group in groups {
-                        let mut bytes = Vec::new();
-                        group.part.encode(&mut bytes)?;
-                        entries.push(entry(Part::Piece(group.group, bytes)));
+                        let (piece, weight) = group.as_piece().ok_or_else(|| JobError::new("a piece of a key group is none"))?;
+                        let (uid, state, schema) = (operator.uid.clone(), state.clone(), schema.clone());
+                        pieces.push(LazyPiece {
+                            uid,
+                            state,
+                            schema,
+                            subtask,
+                            group: group.group,
+                            piece,
+                            weight,
+                            part: group.part,
+                        });
                     }
                 }
                 StateParts::List(items) => entries.extend(items.into_iter().map(|item| entry(Part::Item(item)))),
@@ -37,7 +50,7 @@ pub(crate) fn entries_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> JobR
             }
         }
     }
-    Ok(entries)
+    Ok(Contents { entries, pieces, ..Contents::default() })
 }
 
 fn entry_of(uid: &str, name: &str, schema: &str, subtask: u32) -> impl Fn(Part) -> StateEntry {

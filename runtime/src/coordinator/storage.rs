@@ -10,29 +10,26 @@
 //! and a checkpoint that was said to be complete is there. Removals are not synced: what comes back is removed again by the next
 //! retention, and the manifest goes first, so that what is half removed is not complete.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
+use super::contents::{Contents, encode_file};
+use super::files::{Files, Landing, file_size, pack};
 use super::lease::{self, GivenUp, Lease};
 use super::retention::Retention;
 use crate::checkpoint::{
-    DataFile, MANIFEST, Manifest, ManifestError, Part, StateEntry, encode_entries, folder_of, number_of, pieces,
+    DataFile, MANIFEST, Manifest, ManifestError, StateEntry, StoredGroup, encode_entries, folder_of, number_of,
 };
 use crate::error::{JobError, JobResult};
 use crate::seam::{self, Point};
 use crate::storage::{create, create_durably, folder_store, local_path, retried, root_cause, scheme_of};
-
-/// A data file that has grown so large is followed by another.
-pub(super) const FILE_SIZE: usize = if cfg!(test) { 1024 } else { 16 * 1024 * 1024 };
-
-/// So many data files are read at a time.
-const READS: usize = 8;
 
 /// A lock is asked for so often before somebody is said to hold it. A program that the process before has just started has all its
 /// open files, and so its lock, until it runs; that takes milliseconds.
@@ -40,14 +37,26 @@ const LOCK_TRIES: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(25);
 
 /// A checkpoint, read back.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Checkpoint {
     pub manifest: Manifest,
+    /// What goes with no key.
     pub entries: Vec<StateEntry>,
+    /// Key groups, which are read when they are wanted.
+    pub groups: Vec<StoredGroup>,
+}
+
+/// A checkpoint is written.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Bytes of its data files.
+    pub size: u64,
+    /// The files that others may build upon.
+    pub to_build_upon: Vec<DataFile>,
 }
 
 /// What was found in a directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// The newest whole checkpoint.
     pub checkpoint: Option<Checkpoint>,
@@ -87,6 +96,10 @@ pub(crate) struct CheckpointStore {
     /// On a local directory: nobody else on this machine needs to wait for signs of life.
     pub(super) lock: Option<File>,
     pub(super) retention: Retention,
+    /// Its files can be read as such, by their path.
+    pub(super) is_local: bool,
+    /// Where not, this is where key groups wait until they are restored.
+    pub(super) landing: Landing,
 }
 
 impl CheckpointStore {
@@ -124,7 +137,7 @@ impl CheckpointStore {
             }
         }
         let lease = Lease::take(store.clone(), shown, true).await?;
-        Ok(CheckpointStore { lease: Some(lease), lock: Some(lock), ..CheckpointStore::reader(store, path) })
+        Ok(CheckpointStore { lease: Some(lease), lock: Some(lock), is_local: true, ..CheckpointStore::reader(store, path) })
     }
 
     /// The epoch of what is written; 0: nobody holds the directory.
@@ -142,7 +155,14 @@ impl CheckpointStore {
             newer: Mutex::new(None),
             lock: None,
             retention: Retention::default(),
+            is_local: false,
+            landing: Landing::Memory,
         }
+    }
+
+    /// The same, with a place for key groups that wait to be restored.
+    pub(crate) fn landing_on(self, landing: Landing) -> Self {
+        CheckpointStore { landing, ..self }
     }
 
     /// Over a store that misbehaves. With a lease: as one of several processes.
@@ -215,20 +235,13 @@ impl CheckpointStore {
         &self.directory
     }
 
-    /// Writes a checkpoint: the data files side by side, then the manifest. One that fails leaves nothing that takes up room: the
-    /// disk may be full.
-    /// Gives the files that others may build upon.
-    pub(crate) async fn write(&self, manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<Vec<DataFile>> {
-        self.write_folder(&folder_of(manifest.checkpoint), manifest, entries).await
+    /// Writes a checkpoint: the data files, then the manifest. One that fails leaves nothing that takes up room: the disk may be full.
+    pub(crate) async fn write(&self, manifest: Manifest, contents: Contents) -> JobResult<Written> {
+        self.write_folder(&folder_of(manifest.checkpoint), manifest, contents).await
     }
 
-    pub(super) async fn write_folder(
-        &self,
-        folder: &str,
-        manifest: Manifest,
-        entries: Vec<StateEntry>,
-    ) -> JobResult<Vec<DataFile>> {
-        let mut result = self.write_files(folder, manifest, entries).await;
+    pub(super) async fn write_folder(&self, folder: &str, manifest: Manifest, contents: Contents) -> JobResult<Written> {
+        let mut result = self.write_files(folder, manifest, contents).await;
         if result.is_ok() {
             // Behind the manifest: see the module `lease`.
             let held = match seam::reach(Point::Written).await {
@@ -244,33 +257,44 @@ impl CheckpointStore {
         result
     }
 
-    async fn write_files(&self, folder: &str, mut manifest: Manifest, entries: Vec<StateEntry>) -> JobResult<Vec<DataFile>> {
+    async fn write_files(&self, folder: &str, mut manifest: Manifest, contents: Contents) -> JobResult<Written> {
+        let Contents { entries, pieces, unreadable } = contents;
         if let Some(lease) = &self.lease {
             manifest.epoch = lease.epoch();
         }
-        let mut writes = Vec::new();
-        let mut to_build_upon = Vec::new();
+        let mut files = Files::new(self, folder, manifest.epoch);
         // Others build upon pieces, and upon nothing else.
-        let (pieces, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| matches!(entry.part, Part::Piece(..)));
-        let first = pack(pieces);
-        let with_pieces = first.len();
-        for (number, entries) in first.into_iter().chain(pack(others)).enumerate() {
-            // A process that lost the directory may be writing into the same folder.
-            let name =
-                if manifest.epoch == 0 { format!("{number:04}.state") } else { format!("{number:04}-{}.state", manifest.epoch) };
-            let bytes = encode_entries(&entries);
-            let path = format!("{folder}/{name}");
-            let file = DataFile::of(name, &bytes);
-            if number < with_pieces {
-                to_build_upon.push(DataFile { of: Some(manifest.checkpoint), ..file.clone() });
+        let mut rest = VecDeque::from(pieces);
+        let mut written = Ok(());
+        while !rest.is_empty() && written.is_ok() {
+            let encoding = seam::blocking(move || {
+                let encoded = encode_file(&mut rest, file_size());
+                (rest, encoded)
+            });
+            let encoded = files.beside(encoding).await;
+            (rest, written) = match encoded {
+                Ok((rest, Ok(bytes))) => (rest, files.add(bytes).await),
+                failed => {
+                    unreadable.store(true, SeqCst);
+                    let error = match failed {
+                        Ok((_, failed)) => failed.map(drop),
+                        Err(reason) => Err(JobError::transient(format!("encoding its state panicked: {reason}"))),
+                    };
+                    (VecDeque::new(), error)
+                }
+            };
+        }
+        let with_pieces = files.files.len();
+        for entries in pack(entries) {
+            if written.is_ok() {
+                written = files.add(encode_entries(&entries)).await;
             }
-            manifest.files.push(file);
-            writes.push(async move { self.put(&path, bytes).await });
         }
-        // All of them to their end: none may still be on its way when the folder is removed.
-        for written in futures_util::future::join_all(writes).await {
-            written?;
-        }
+        let files = files.finish(written).await?;
+        let own = |file: &DataFile| DataFile { of: Some(manifest.checkpoint), ..file.clone() };
+        let to_build_upon = files[..with_pieces].iter().map(own).collect();
+        let size = files.iter().map(|file| file.size).sum();
+        manifest.files.extend(files);
         seam::reach(Point::Manifest).await?;
         let path = format!("{folder}/{MANIFEST}");
         let alone = self.lease.as_ref().is_none_or(Lease::locked);
@@ -282,10 +306,10 @@ impl CheckpointStore {
             JobError::transient(format!("cannot write `{}`: {reason}", self.directory.join(path).display()))
         })?;
         self.retention.wrote(&manifest);
-        Ok(to_build_upon)
+        Ok(Written { size, to_build_upon })
     }
 
-    async fn put(&self, path: &str, bytes: Vec<u8>) -> JobResult<()> {
+    pub(super) async fn put(&self, path: &str, bytes: Vec<u8>) -> JobResult<()> {
         let target = StorePath::from(path);
         let payload = PutPayload::from(bytes);
         retried(|| self.store.put(&target, payload.clone())).await.map_err(|error| {
@@ -390,31 +414,8 @@ impl CheckpointStore {
         if let Some(reason) = reason {
             return Err(ReadError::GivenUp(format!("`{}` counts no more: {reason}", self.directory.join(folder).display())));
         }
-        let mut entries = Vec::new();
-        let paths: Vec<String> = manifest.files.iter().map(|file| file.path(folder)).collect();
-        let mut reads = futures_util::stream::iter(paths)
-            .map(|path| async move {
-                let bytes = self.get(&path).await;
-                (path, bytes)
-            })
-            .buffered(READS);
-        for file in &manifest.files {
-            let Some((path, bytes)) = reads.next().await else { break };
-            let shown = || {
-                let path = self.directory.join(&path).display().to_string();
-                if file.of.is_some() { format!("`{path}`, on which `{folder}` builds,") } else { format!("`{path}`") }
-            };
-            let bytes = bytes.map_err(|error| match error {
-                object_store::Error::NotFound { .. } => ReadError::Damaged(format!("{} is missing", shown())),
-                error => ReadError::Unreadable(format!("{} cannot be read: {}", shown(), root_cause(&error))),
-            })?;
-            entries
-                .extend(file.entries(&bytes).map_err(|reason| ReadError::Damaged(format!("{} is damaged: {reason}", shown())))?);
-        }
-        drop(reads);
-        let damaged = |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", shown("")));
-        let entries = pieces::whole(manifest.checkpoint, entries).map_err(damaged)?;
-        Ok(Some(Checkpoint { manifest, entries }))
+        let (entries, groups) = self.read_files(folder, &manifest).await?;
+        Ok(Some(Checkpoint { manifest, entries, groups }))
     }
 }
 
@@ -425,23 +426,6 @@ pub(super) async fn ids(store: &dyn ObjectStore) -> Result<Vec<u64>, object_stor
     let mut ids: Vec<u64> = listed.common_prefixes.iter().filter_map(id).collect();
     ids.sort_unstable();
     Ok(ids)
-}
-
-/// Entries by data file: few files, as each costs a sync, but none that is huge.
-fn pack(entries: Vec<StateEntry>) -> Vec<Vec<StateEntry>> {
-    let mut files: Vec<Vec<StateEntry>> = Vec::new();
-    let mut size = usize::MAX;
-    for entry in entries {
-        if size >= FILE_SIZE {
-            files.push(Vec::new());
-            size = 0;
-        }
-        size += entry.part.bytes().len();
-        if let Some(file) = files.last_mut() {
-            file.push(entry);
-        }
-    }
-    files
 }
 
 pub(super) enum ReadError {

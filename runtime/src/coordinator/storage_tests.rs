@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::storage::{CheckpointStore, FILE_SIZE, Found};
+use super::contents::Contents;
+use super::files::{FILE_SIZE, Landing};
+use super::storage::{CheckpointStore, Found};
 use crate::checkpoint::{FORMAT, MANIFEST, Manifest, Part, StateEntry, sample};
 use crate::error::{ErrorKind, JobResult};
 use crate::storage::faulty::{Faulty, Request};
@@ -15,11 +17,11 @@ fn manifest(checkpoint: u64) -> Manifest {
 }
 
 /// Enough for two data files.
-fn parts(checkpoint: u64) -> Vec<StateEntry> {
+fn parts(checkpoint: u64) -> Contents {
     let entry = |part| StateEntry { uid: "u".into(), state: "s".into(), schema: "int64".into(), subtask: 0, part };
     let mut large = vec![0; FILE_SIZE];
     large[0] = u8::try_from(checkpoint).unwrap();
-    vec![entry(Part::Group(3, large)), entry(Part::Item(vec![7; 100]))]
+    vec![entry(Part::Group(3, large)), entry(Part::Item(vec![7; 100]))].into()
 }
 
 /// A store with the checkpoints 1 and 2, then damaged.
@@ -43,7 +45,10 @@ async fn the_newest_whole_checkpoint_is_found() {
     assert_eq!(number(&found), Some(2));
     let found = found.unwrap();
     assert_eq!(found.warnings, [""; 0]);
-    assert_eq!(found.checkpoint.unwrap().entries.len(), 2);
+    let checkpoint = found.checkpoint.unwrap();
+    assert_eq!((checkpoint.entries.len(), checkpoint.groups.len()), (1, 1));
+    let group = checkpoint.groups[0].bytes.read().unwrap().unwrap();
+    assert_eq!((group[0], group.len()), (2, FILE_SIZE));
 }
 
 #[tokio::test]
@@ -107,13 +112,13 @@ async fn what_cannot_be_read_now_is_told_from_what_is_damaged() {
     assert_eq!(found.unwrap_err().kind(), ErrorKind::Transient);
     let newest = directory.path().join("checkpoint-000002");
     for path in [directory.path(), &newest] {
-        let error = CheckpointStore::named(path, "flight_delays").await.unwrap_err();
+        let error = CheckpointStore::named(path, "flight_delays", &Landing::Memory).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Transient, "{error}");
         assert!(error.message().starts_with(&format!("cannot resume from `{}`: ", path.display())), "{error}");
     }
     std::fs::remove_file(newest.join(MANIFEST)).unwrap();
     std::fs::write(newest.join(MANIFEST), "{").unwrap();
-    let error = CheckpointStore::named(&newest, "flight_delays").await.unwrap_err();
+    let error = CheckpointStore::named(&newest, "flight_delays", &Landing::Memory).await.unwrap_err();
     assert!(error.kind() != ErrorKind::Transient && error.message().contains("is damaged"), "{error}");
 }
 
@@ -121,7 +126,7 @@ async fn what_cannot_be_read_now_is_told_from_what_is_damaged() {
 async fn another_jobs_checkpoints_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let store = CheckpointStore::open(directory.path().to_str().unwrap()).await.unwrap();
-    assert_eq!(store.latest("x").await.unwrap().checkpoint, None);
+    assert!(store.latest("x").await.unwrap().checkpoint.is_none());
     store.write(manifest(1), parts(1)).await.unwrap();
     let message = store.latest("other").await.unwrap_err().message().to_owned();
     assert!(message.contains("belongs to the job `flight_delays`"), "{message}");

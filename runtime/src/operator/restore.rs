@@ -1,12 +1,14 @@
 //! What a checkpoint gives back to the operators of one subtask.
 //!
-//! The engine fills it from one or more old subtasks: the key groups of the new subtask's range, and its share of list items.
+//! The engine fills it from one or more old subtasks: the key groups of the new subtask's range, and its share of list items. Key groups
+//! are read one by one when the operator comes to them: all together they may be more than fits into memory.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
 
-use crate::checkpoint::{Conversion, ConversionError, Layout};
+use crate::checkpoint::{Conversion, ConversionError, GroupBytes, Layout};
 use crate::error::JobError;
 
 /// The state of all operators of a chain.
@@ -28,12 +30,17 @@ impl RestoredState {
 
     /// Adds the encoded state of one key group.
     pub fn add_group(&mut self, uid: &str, state: &str, schema: &str, group: u16, bytes: Vec<u8>) {
-        self.state(uid, state, schema).stored.groups.push((group, bytes));
+        self.add_stored(uid, state, schema, group, GroupBytes::in_memory(bytes));
+    }
+
+    /// Adds the state of one key group, to be read when it is wanted.
+    pub(crate) fn add_stored(&mut self, uid: &str, state: &str, schema: &str, group: u16, bytes: GroupBytes) {
+        self.state(uid, state, schema).groups.push((group, bytes));
     }
 
     /// Adds one encoded list item.
     pub fn add_item(&mut self, uid: &str, state: &str, schema: &str, bytes: Vec<u8>) {
-        self.state(uid, state, schema).stored.items.push(bytes);
+        self.state(uid, state, schema).items.push(bytes);
     }
 
     fn state(&mut self, uid: &str, name: &str, schema: &str) -> &mut RestoredParts {
@@ -43,7 +50,8 @@ impl RestoredState {
             operator.states.push(RestoredParts {
                 name: name.to_owned(),
                 schema: schema.to_owned(),
-                stored: Parts::default(),
+                groups: Vec::new(),
+                items: Vec::new(),
                 converted: OnceLock::new(),
             });
             operator.states.len() - 1
@@ -62,63 +70,77 @@ pub struct RestoredOperator {
 struct RestoredParts {
     name: String,
     schema: String,
-    stored: Parts,
-    /// For a job whose types have changed since, with the schema that they have now.
-    converted: OnceLock<(String, Parts)>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Parts {
-    groups: Vec<(u16, Vec<u8>)>,
+    groups: Vec<(u16, GroupBytes)>,
     items: Vec<Vec<u8>>,
+    /// The items for a job whose types have changed since, with the schema that they have now.
+    converted: OnceLock<(String, Vec<Vec<u8>>)>,
 }
 
 impl RestoredOperator {
-    /// The key groups of a keyed state, encoded with this schema. What was written with another is converted, where fields
-    /// were added that may be absent, removed, or made wider; else an error says which field does not fit.
-    pub fn keyed(&self, state: &str, schema: &str) -> Result<&[(u16, Vec<u8>)], JobError> {
-        Ok(self.find(state, schema)?.map_or(&[], |parts| &parts.groups))
+    /// The key groups of a keyed state, encoded with this schema, read one by one. What was written with another is converted, where
+    /// fields were added that may be absent, removed, or made wider; else an error says which field does not fit.
+    pub fn keyed<'a>(
+        &'a self,
+        state: &str,
+        schema: &str,
+    ) -> Result<impl Iterator<Item = Result<(u16, Cow<'a, [u8]>), JobError>> + use<'a>, JobError> {
+        let found = self.states.iter().find(|parts| parts.name == state);
+        let refused = |found: &RestoredParts, schema: &str, reason: &str| refused(&found.schema, schema, reason);
+        let conversion = match found {
+            Some(found) if found.schema != schema => {
+                Some(conversion(&found.schema, schema).map_err(|reason| refused(found, schema, &reason))?)
+            }
+            _ => None,
+        };
+        let schema = schema.to_owned();
+        let groups = found.into_iter().flat_map(|found| found.groups.iter().map(move |group| (found, group)));
+        Ok(groups.filter_map(move |(found, (group, bytes))| {
+            let read = bytes.read().map(|bytes| match (bytes, &conversion) {
+                (Some(bytes), Some(conversion)) => match apply(conversion, &bytes) {
+                    Ok(converted) => Some(Ok((*group, Cow::Owned(converted)))),
+                    Err(reason) => Some(Err(refused(found, &schema, &reason))),
+                },
+                (bytes, _) => bytes.map(|bytes| Ok((*group, bytes))),
+            });
+            read.unwrap_or_else(|error| Some(Err(error)))
+        }))
     }
 
     /// The items of a list state, encoded with this schema; converted as by [`RestoredOperator::keyed`].
     pub fn list(&self, state: &str, schema: &str) -> Result<&[Vec<u8>], JobError> {
-        Ok(self.find(state, schema)?.map_or(&[], |parts| &parts.items))
-    }
-
-    fn find(&self, state: &str, schema: &str) -> Result<Option<&Parts>, JobError> {
-        let Some(found) = self.states.iter().find(|parts| parts.name == state) else { return Ok(None) };
+        let Some(found) = self.states.iter().find(|parts| parts.name == state) else { return Ok(&[]) };
         if found.schema == schema {
-            return Ok(Some(&found.stored));
+            return Ok(&found.items);
         }
         if found.converted.get().is_none() {
-            let parts =
-                convert(&found.stored, &found.schema, schema).map_err(|reason| refused(&found.schema, schema, &reason))?;
+            let convert = || {
+                let conversion = conversion(&found.schema, schema)?;
+                found.items.iter().map(|bytes| apply(&conversion, bytes)).collect::<Result<_, String>>()
+            };
+            let items = convert().map_err(|reason| refused(&found.schema, schema, &reason))?;
             // Whoever was first has stored the same.
-            let _ = found.converted.set((schema.to_owned(), parts));
+            let _ = found.converted.set((schema.to_owned(), items));
         }
         match found.converted.get() {
-            Some((converted, parts)) if converted == schema => Ok(Some(parts)),
+            Some((converted, items)) if converted == schema => Ok(items),
             _ => Err(refused(&found.schema, schema, "it is taken in two forms at once")),
         }
     }
 }
 
-fn convert(stored: &Parts, old: &str, new: &str) -> Result<Parts, String> {
+fn conversion(old: &str, new: &str) -> Result<Conversion, String> {
     let unknown = || "its types cannot be compared".to_owned();
     let (old, new) = (Layout::parse(old).ok_or_else(unknown)?, Layout::parse(new).ok_or_else(unknown)?);
-    let conversion = Conversion::between(&old, &new).map_err(|mismatch| match named(&mismatch.path).as_str() {
+    Conversion::between(&old, &new).map_err(|mismatch| match named(&mismatch.path).as_str() {
         "" => mismatch.reason,
         path => format!("`{path}` {}", mismatch.reason),
-    })?;
-    let apply = |bytes: &Vec<u8>| {
-        conversion.apply(bytes).map_err(|error| match error {
-            ConversionError::Damaged => "it is damaged".to_owned(),
-            ConversionError::Value(value) => format!("it holds `{value}`, which does not exist any more"),
-        })
-    };
-    Ok(Parts {
-        groups: stored.groups.iter().map(|(group, bytes)| Ok((*group, apply(bytes)?))).collect::<Result<_, String>>()?,
-        items: stored.items.iter().map(apply).collect::<Result<_, String>>()?,
+    })
+}
+
+fn apply(conversion: &Conversion, bytes: &[u8]) -> Result<Vec<u8>, String> {
+    conversion.apply(bytes).map_err(|error| match error {
+        ConversionError::Damaged => "it is damaged".to_owned(),
+        ConversionError::Value(value) => format!("it holds `{value}`, which does not exist any more"),
     })
 }
 

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::checkpoint::Piece;
 use crate::error::JobResult;
 
 /// Collects the state of all operators of a chain for one checkpoint.
@@ -152,13 +153,30 @@ pub struct KeyGroupPart {
     /// The number of the key group.
     pub group: u16,
     /// Encodes it, on any thread.
-    pub part: Box<dyn EncodePart>,
+    pub part: Arc<dyn EncodePart>,
+    /// What a piece says of itself, and about how many bytes it has in memory until it is encoded. None: it is no piece.
+    piece: Option<(Piece, usize)>,
 }
 
 impl KeyGroupPart {
     /// The state of a key group, which `encode` appends to its argument.
-    pub fn new(group: u16, encode: impl Fn(&mut Vec<u8>) -> JobResult<()> + Send + 'static) -> Self {
-        KeyGroupPart { group, part: Box::new(Encoder(encode)) }
+    pub fn new(group: u16, encode: impl Fn(&mut Vec<u8>) -> JobResult<()> + Send + Sync + 'static) -> Self {
+        KeyGroupPart { group, part: Arc::new(Encoder(encode)), piece: None }
+    }
+
+    /// A piece of a key group, which `encode` appends to its argument. `weight`: about how many bytes it has in memory until then.
+    pub fn piece(
+        group: u16,
+        piece: Piece,
+        weight: usize,
+        encode: impl Fn(&mut Vec<u8>) -> JobResult<()> + Send + Sync + 'static,
+    ) -> Self {
+        KeyGroupPart { piece: Some((piece, weight)), ..KeyGroupPart::new(group, encode) }
+    }
+
+    /// What a piece says of itself, and its weight.
+    pub(crate) fn as_piece(&self) -> Option<(Piece, usize)> {
+        self.piece
     }
 }
 
@@ -169,14 +187,14 @@ impl fmt::Debug for KeyGroupPart {
 }
 
 /// State that waits to be encoded.
-pub trait EncodePart: Send {
+pub trait EncodePart: Send + Sync {
     /// Appends the encoded state. What lies on disk may not be readable.
     fn encode(&self, out: &mut Vec<u8>) -> JobResult<()>;
 }
 
 struct Encoder<F>(F);
 
-impl<F: Fn(&mut Vec<u8>) -> JobResult<()> + Send> EncodePart for Encoder<F> {
+impl<F: Fn(&mut Vec<u8>) -> JobResult<()> + Send + Sync> EncodePart for Encoder<F> {
     fn encode(&self, out: &mut Vec<u8>) -> JobResult<()> {
         (self.0)(out)
     }

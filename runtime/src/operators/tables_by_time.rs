@@ -20,7 +20,7 @@ pub(super) fn snapshot<P, K, V>(
     snapshot: &mut OperatorSnapshot,
 ) -> JobResult<()>
 where
-    P: Copy + State + Send + 'static,
+    P: Copy + State + Send + Sync + 'static,
     K: Key,
     V: Clone + State + Send + Sync + 'static,
 {
@@ -29,10 +29,11 @@ where
     if let Form::Pieces { checkpoint, since } = snapshot.form() {
         for table in 0..range.len() as u32 {
             let watermark = progress.of_table(table);
-            let (mut changed, mut live) = (Vec::new(), 0);
+            let (mut changed, mut live, mut weight) = (Vec::new(), 0, 0);
             for (time, tables) in &mut *tables {
                 let changes = tables.share_changes(table, since == 0)?;
                 live += changes.live();
+                weight += changes.weight();
                 // One that is not there is empty.
                 if changes.live() > 0 {
                     changed.push((*time, changes));
@@ -40,7 +41,7 @@ where
             }
             let piece = Piece { checkpoint, since, live };
             let is_nothing = live == 0 && watermark == i64::MIN;
-            parts.push(KeyGroupPart::new((range.start + table) as u16, move |out| {
+            parts.push(KeyGroupPart::piece((range.start + table) as u16, piece, weight, move |out| {
                 if is_nothing {
                     piece.nothing(out);
                     return Ok(());
@@ -91,11 +92,12 @@ where
 {
     let range = hasher.range();
     let mut watermarks = vec![i64::MIN; range.len()];
-    for (group, bytes) in state.keyed(name, &schema)? {
-        let mut input = StateReader::new(bytes);
+    for part in state.keyed(name, &schema)? {
+        let (group, bytes) = part?;
+        let mut input = StateReader::new(&bytes);
         let watermark = read::<i64>(&mut input)?;
-        if range.contains(*group) {
-            watermarks[(u32::from(*group) - range.start) as usize] = watermark;
+        if range.contains(group) {
+            watermarks[(u32::from(group) - range.start) as usize] = watermark;
         }
         for _ in 0..read::<u64>(&mut input)? {
             let time = read::<P>(&mut input)?;

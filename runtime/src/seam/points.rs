@@ -32,6 +32,7 @@ points! {
     Encode "task.encode" "What sinks have staged is taken out; the rest is about to be encoded, which may fail.";
     Acknowledge "task.acknowledge" "It is encoded; the coordinator does not know.";
     Write "checkpoint.write" "All parts are there, nothing is stored.";
+    File "checkpoint.file" "A data file is encoded, those before it may be stored.";
     Manifest "checkpoint.manifest" "The data files are stored, the manifest is not.";
     Written "checkpoint.written" "The manifest is stored; nobody knows.";
     Retain "checkpoint.retain" "Older checkpoints are about to be removed.";

@@ -82,7 +82,8 @@ where
                 let changes = self.tables.share_changes(table, since == 0)?;
                 let piece = Piece { checkpoint, since, live: changes.live() };
                 let is_nothing = piece.live == 0 && watermark == i64::MIN;
-                parts.push(KeyGroupPart::new((start + table) as u16, move |out| {
+                let weight = changes.weight();
+                parts.push(KeyGroupPart::piece((start + table) as u16, piece, weight, move |out| {
                     if is_nothing {
                         piece.nothing(out);
                         return Ok(());
@@ -116,10 +117,11 @@ where
         mut each: impl FnMut(Slot, &K, &mut V),
     ) -> Result<(), JobError> {
         let mut watermarks = vec![i64::MIN; self.hasher.range().len()];
-        for (group, bytes) in state.keyed(self.name, &Self::schema())? {
-            let mut input = StateReader::new(bytes);
+        for part in state.keyed(self.name, &Self::schema())? {
+            let (group, bytes) = part?;
+            let mut input = StateReader::new(&bytes);
             let watermark = read::<i64>(&mut input)?;
-            let table = u32::from(*group).wrapping_sub(self.hasher.range().start);
+            let table = u32::from(group).wrapping_sub(self.hasher.range().start);
             if let Some(of_table) = watermarks.get_mut(table as usize) {
                 *of_table = watermark;
             }

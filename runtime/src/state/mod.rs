@@ -16,6 +16,8 @@ mod tables;
 pub use codec::{State, StateError, StateReader, decode_from_slice, encode_to_vec, schema_of, write_varint};
 #[cfg(feature = "disk")]
 pub use disk::Disk;
+#[cfg(feature = "disk")]
+pub(crate) use disk::OwnFolder;
 pub use entries::{Occupied, Place, Vacant};
 pub use hasher::{KeyHasher, Slot};
 pub use key_group::{KeyGroupRange, KeyGroups, hash_bytes};

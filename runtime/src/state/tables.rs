@@ -223,6 +223,15 @@ impl<K: State, V: State> SharedChanges<K, V> {
         }
     }
 
+    /// About how many bytes it has in memory until it is encoded.
+    pub fn weight(&self) -> usize {
+        match &self.0 {
+            Changes::Table(live, _) => usize::try_from(*live).unwrap_or(usize::MAX).saturating_mul(size_of::<(K, V)>()),
+            #[cfg(feature = "disk")]
+            Changes::Spilled(changes) => changes.weight(),
+        }
+    }
+
     /// Appends a table of a [piece](pieces), with this name.
     pub fn encode(&self, name: &[u8], out: &mut Vec<u8>) -> JobResult<()> {
         match &self.0 {

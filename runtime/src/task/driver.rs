@@ -17,7 +17,7 @@ use crate::chain::{Chain, ChainReport};
 use crate::error::{JobError, JobResult};
 use crate::exchange::{Element, Gate, GateEvent, Outbox, OutboxHandle};
 use crate::operator::RestoredState;
-use crate::seam::{Instant, now_micros};
+use crate::seam::{self, Instant, now_micros};
 use crate::source::ReaderStatus;
 use crate::time::Watermark;
 use events::{Blocked, Event};
@@ -109,7 +109,9 @@ impl Task {
             encoding: None,
         };
         self.status.times.enter(Doing::Busy);
-        self.chain.restore(&std::mem::take(&mut self.restored))?;
+        // Key groups are read here, and may go on to the disk.
+        let (chain, restored) = (&mut self.chain, std::mem::take(&mut self.restored));
+        seam::in_place(move || chain.restore(&restored))?;
         if self.finished {
             self.end(&mut progress).await?;
         } else if self.watermark > i64::MIN {

@@ -1,6 +1,7 @@
 //! What the coordinator and the tasks say to each other.
 
 use crate::checkpoint::StateEntry;
+use crate::coordinator::Contents;
 
 /// Names a task: the index of its chain, and its subtask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +63,7 @@ pub(crate) struct Ack {
     pub previous: u64,
     pub finished: bool,
     pub watermark: i64,
-    pub entries: Vec<StateEntry>,
+    pub contents: Contents,
 }
 
 /// Why a task has no part of a checkpoint.

@@ -4,6 +4,7 @@
 
 mod disk;
 pub mod handwritten;
+mod large;
 mod measure;
 mod pipelines;
 mod state;
@@ -39,6 +40,10 @@ impl Input {
 
 /// Runs the benchmark that the arguments ask for and prints a table.
 pub fn run(args: &[String]) -> Result<(), String> {
+    // That measures nothing of this process.
+    if let Some(("large", args)) = args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return large::run(args);
+    }
     if cfg!(debug_assertions) {
         return Err("what is measured must be optimised: cargo run --release --package xtask -- bench".to_string());
     }

@@ -60,7 +60,8 @@ fn replace_tail(text: &str, marker: &str, with: &str, what: &str) -> Result<Stri
     Ok(format!("{}{with}{}", &text[..start], &text[end..]))
 }
 
-fn compile(root: &Path, flow: &Path, binary: &Path) -> Result<PathBuf, String> {
+/// Builds a pipeline, optimised.
+pub fn compile(root: &Path, flow: &Path, binary: &Path) -> Result<PathBuf, String> {
     // One that is built already: `MILLSTREAM=path/to/millstream`.
     let mut command = match std::env::var_os("MILLSTREAM") {
         Some(millstream) => Command::new(millstream),

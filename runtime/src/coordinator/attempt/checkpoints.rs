@@ -29,10 +29,10 @@ pub(super) struct Writing {
     /// What others may build upon.
     pub draft: Draft,
     pub requests: Vec<CheckpointRequest>,
-    /// Bytes of state.
-    pub size: u64,
     /// It is stored: there is no giving it up any more.
     pub stored: Arc<AtomicBool>,
+    /// Some of its state could not be encoded.
+    pub unreadable: Arc<AtomicBool>,
     /// None: there is nowhere to write to.
     pub job: Option<JoinHandle<JobResult<Stored>>>,
 }
@@ -97,34 +97,35 @@ impl Attempt<'_> {
         let (id, purpose, started, deadline) = (pending.id, pending.purpose, pending.started, pending.deadline);
         let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
         let requests = std::mem::take(&mut pending.requests);
-        let (mut manifest, mut entries) = pending.complete(&self.identity, &names);
-        let draft = match self.increments.join(id, &mut entries) {
+        let (mut manifest, mut contents) = pending.complete(&self.identity, &names);
+        let draft = match self.increments.join(id, &mut contents.pieces) {
             Ok((files, draft)) => {
                 manifest.files = files;
                 draft
             }
-            Err(error) => return self.not_joined(id, entries, requests, &error),
+            Err(error) => return self.not_joined(id, contents.entries, requests, &error),
         };
-        let mut sealed = self.carried.join(&mut entries);
-        let committables = collect(&entries)?;
+        let entries = &mut contents.entries;
+        let mut sealed = self.carried.join(entries);
+        let committables = collect(&*entries)?;
         sealed.extend(self.queue.seal(id)?);
         entries.extend(self.queue.entries(&sealed));
-        let size = entries.iter().map(|entry| entry.part.bytes().len() as u64).sum();
         let retain = self.settings.retain;
         let savepoints: Vec<String> = requests.iter().filter_map(|request| request.savepoint.clone()).collect();
-        let stored = Arc::new(AtomicBool::new(false));
+        let (stored, unreadable) = (Arc::new(AtomicBool::new(false)), contents.unreadable.clone());
         let job = (self.store.is_some() || !savepoints.is_empty()).then(|| {
             let (own, claimed, stored) = (self.store.clone(), self.claimed.clone(), stored.clone());
-            tokio::spawn(store(own, manifest, entries, retain, claimed, savepoints, stored))
+            tokio::spawn(store(own, manifest, contents, retain, claimed, savepoints, stored))
         });
-        self.writing = Some(Writing { id, purpose, started, deadline, committables, sealed, draft, requests, size, stored, job });
+        self.writing =
+            Some(Writing { id, purpose, started, deadline, committables, sealed, draft, requests, stored, unreadable, job });
         Ok(())
     }
 
     /// A checkpoint is stored, or cannot be. True: the job was to stop with a savepoint, which cannot be written, and goes on.
     pub(super) fn written(&mut self, result: JobResult<Stored>, stopper: &watch::Sender<StopMode>) -> JobResult<bool> {
         let Some(writing) = self.writing.take() else { return Ok(false) };
-        let Stored { savepoints, to_build_upon } = match result {
+        let Stored { savepoints, size, to_build_upon } = match result {
             Ok(stored) => stored,
             Err(error) => return self.not_stored(writing, error).map(|()| false),
         };
@@ -138,7 +139,7 @@ impl Attempt<'_> {
         self.sources.checkpoint_complete(writing.id)?;
         let took = writing.started.elapsed();
         if self.store.is_some() {
-            self.board.checkpoint_completed(writing.id, took, writing.size);
+            self.board.checkpoint_completed(writing.id, took, size);
         }
         let folder = self.store.as_ref().map(|store| store.folder(writing.id));
         let info = CheckpointInfo { id: writing.id, folder, savepoint: None, took };

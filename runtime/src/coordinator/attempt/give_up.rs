@@ -113,17 +113,17 @@ impl Attempt<'_> {
     }
 
     fn abandon_pending(&mut self, pending: Pending) -> Vec<CheckpointRequest> {
-        let (mut entries, requests) = pending.abandon();
-        self.increments.keep(&mut entries);
-        self.carried.keep(entries);
+        let (contents, requests) = pending.abandon();
+        self.increments.keep(contents.pieces);
+        self.carried.keep(contents.entries);
         requests
     }
 
     /// What it has written is removed, once `before` is done.
     fn abandon_writing(&mut self, writing: Writing, before: impl Future<Output = ()> + Send + 'static) -> Lost {
-        let Writing { id, committables, sealed, draft, requests, .. } = writing;
+        let Writing { id, committables, sealed, draft, requests, unreadable, .. } = writing;
         self.carried.keep_collected(committables, sealed);
-        self.increments.not_stored(draft);
+        self.increments.not_stored(draft, unreadable.load(SeqCst));
         if let Some(store) = self.store.clone() {
             while self.stale.try_join_next().is_some() {}
             self.stale.spawn(async move {

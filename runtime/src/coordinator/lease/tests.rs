@@ -11,6 +11,7 @@ use super::holder::Holder;
 use super::record::Record;
 use super::{EXPIRES, Lease, name_of, put};
 use crate::checkpoint::{Manifest, sample};
+use crate::coordinator::Contents;
 use crate::coordinator::storage::CheckpointStore;
 use crate::error::{ErrorKind, JobResult};
 
@@ -43,7 +44,7 @@ impl Directory {
     /// The first wrote a checkpoint and was paused, the second has taken the directory over.
     async fn overtaken(&self) -> (CheckpointStore, CheckpointStore) {
         let first = self.open().await.unwrap();
-        first.write(manifest(1), Vec::new()).await.unwrap();
+        first.write(manifest(1), Contents::default()).await.unwrap();
         first.pause();
         let second = self.open().await.unwrap();
         assert_eq!(newest(&second).await, Some(1));
@@ -121,7 +122,7 @@ async fn one_elsewhere_that_is_not_heard_of_is_taken_for_dead_after_a_while() {
 async fn one_that_lost_the_directory_completes_nothing_more() {
     let directory = Directory::new("paused");
     let (first, second) = directory.overtaken().await;
-    let error = first.write(manifest(2), Vec::new()).await.unwrap_err();
+    let error = first.write(manifest(2), Contents::default()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Permanent, "no restart cures it: {error}");
     assert!(error.message().contains("has lost the checkpoint directory `paused` to process"), "{error}");
     let error = tokio::time::timeout(Duration::from_secs(5), first.lost()).await.expect("it is told");
@@ -132,8 +133,10 @@ async fn one_that_lost_the_directory_completes_nothing_more() {
     assert!(second.latest(JOB).await.unwrap().warnings[0].contains("had lost the directory"));
     assert!(first.clear().await.is_err(), "nor does it remove anything");
     // The number is taken: the second fails once, and goes on with the next.
-    assert!(second.write(manifest(2), Vec::new()).await.unwrap_err().message().contains("another process has written one"));
-    second.write(manifest(3), Vec::new()).await.unwrap();
+    assert!(
+        second.write(manifest(2), Contents::default()).await.unwrap_err().message().contains("another process has written one")
+    );
+    second.write(manifest(3), Contents::default()).await.unwrap();
     drop(second);
     let third = directory.open().await.unwrap();
     assert_eq!(newest(&third).await, Some(3));
@@ -144,8 +147,8 @@ async fn one_that_lost_the_directory_completes_nothing_more() {
 async fn a_manifest_that_the_next_holder_finds_counts_for_both() {
     let directory = Directory::new("between");
     let (first, second) = directory.overtaken().await;
-    second.write(manifest(2), Vec::new()).await.unwrap();
-    assert!(first.write(manifest(3), Vec::new()).await.is_err());
+    second.write(manifest(2), Contents::default()).await.unwrap();
+    assert!(first.write(manifest(3), Contents::default()).await.is_err());
     assert_eq!(newest(&second).await, Some(2));
 }
 
@@ -154,13 +157,13 @@ async fn what_the_job_went_back_behind_counts_no_more() {
     let directory = Directory::new("given up");
     let store = directory.open().await.unwrap();
     for id in 1..=4 {
-        store.write(manifest(id), Vec::new()).await.unwrap();
+        store.write(manifest(id), Contents::default()).await.unwrap();
     }
     store.go_on_from(2, 4, &sample().run);
     assert_eq!(newest(&store).await, Some(4), "nothing has happened yet");
     store.give_up_newer().await.unwrap();
     assert_eq!(newest(&store).await, Some(2));
-    store.write(manifest(5), Vec::new()).await.unwrap();
+    store.write(manifest(5), Contents::default()).await.unwrap();
     assert_eq!(newest(&store).await, Some(5));
     store.retain(5, 2).await.unwrap();
     assert_eq!(store.ids().await.unwrap(), [2, 5], "3 and 4 are not among those that are kept");
@@ -174,7 +177,7 @@ async fn what_the_job_went_back_behind_counts_no_more() {
 async fn numbers_that_begin_anew_after_a_run_count() {
     let directory = Directory::new("anew");
     let store = directory.open().await.unwrap();
-    store.write(manifest(2), Vec::new()).await.unwrap();
+    store.write(manifest(2), Contents::default()).await.unwrap();
     // The third was begun when the process before was killed.
     store.go_on_from(2, 3, &sample().run);
     store.give_up_newer().await.unwrap();
@@ -184,7 +187,7 @@ async fn numbers_that_begin_anew_after_a_run_count() {
     drop(store);
     let next = directory.open().await.unwrap();
     for id in 1..=3 {
-        next.write(manifest(id), Vec::new()).await.unwrap();
+        next.write(manifest(id), Contents::default()).await.unwrap();
         next.retain(id, 2).await.unwrap();
     }
     assert_eq!(next.ids().await.unwrap(), [2, 3]);

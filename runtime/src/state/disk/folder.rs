@@ -22,9 +22,15 @@ const LOCK: &str = ".lock";
 /// So many keys of tables that are gone are taken off the disk at a time.
 const TIDY: usize = 1024;
 
+/// A folder that only this process uses, and that goes with it.
+#[derive(Debug)]
+pub struct OwnFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
 /// The disk that the keyed tables of a process share, and how much memory they may take.
 pub struct Disk {
-    folder: PathBuf,
     /// Bytes of entries in memory, of all tables.
     cache: usize,
     /// Bytes for what the store itself keeps in memory.
@@ -36,7 +42,8 @@ pub struct Disk {
     opening: Mutex<()>,
     /// Keys of tables that are gone: from, and behind.
     garbage: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
-    _lock: File,
+    // Behind the store: it goes last.
+    folder: OwnFolder,
 }
 
 pub(super) struct Store {
@@ -46,13 +53,13 @@ pub(super) struct Store {
 
 impl std::fmt::Debug for Disk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Disk").field("folder", &self.folder).field("cache", &self.cache).finish_non_exhaustive()
+        f.debug_struct("Disk").field("folder", &self.folder.path).field("cache", &self.cache).finish_non_exhaustive()
     }
 }
 
-impl Disk {
-    /// A new folder below `path`, for this much memory in bytes. What processes that are no more have left there is removed.
-    pub fn open(path: &Path, memory: u64) -> JobResult<Self> {
+impl OwnFolder {
+    /// A new folder below `path`. What processes that are no more have left there is removed.
+    pub fn make(path: &Path) -> JobResult<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let io = |error: &std::io::Error| {
             let failed = JobError::io(format_args!("cannot keep state in `{}`", path.display()), error);
@@ -74,9 +81,27 @@ impl Disk {
         fs::create_dir(&folder).map_err(|error| io(&error))?;
         let lock = File::create(folder.join(LOCK)).map_err(|error| io(&error))?;
         lock.try_lock().map_err(|error| io(&error.into()))?;
+        Ok(OwnFolder { path: folder, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+impl Disk {
+    /// A new folder below `path`, for this much memory in bytes. What processes that are no more have left there is removed.
+    pub fn open(path: &Path, memory: u64) -> JobResult<Self> {
+        let folder = OwnFolder::make(path)?;
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         Ok(Disk {
-            folder,
             cache: memory - memory / 4,
             buffers: (memory / 8) as u64,
             used: AtomicUsize::new(0),
@@ -85,7 +110,7 @@ impl Disk {
             store: OnceLock::new(),
             opening: Mutex::new(()),
             garbage: Mutex::new(Vec::new()),
-            _lock: lock,
+            folder,
         })
     }
 
@@ -136,7 +161,7 @@ impl Disk {
         }
         let memtable = self.buffers.clamp(1 << 20, 64 << 20);
         let open = || {
-            let builder = Database::builder(self.folder.join("entries")).manual_journal_persist(true).worker_threads(2);
+            let builder = Database::builder(self.folder.path.join("entries")).manual_journal_persist(true).worker_threads(2);
             let db = builder.cache_size(self.buffers.max(1 << 20)).max_journaling_size((4 * memtable).max(64 << 20)).open()?;
             let options = || KeyspaceCreateOptions::default().max_memtable_size(memtable).manual_journal_persist(true);
             let entries = db.keyspace("entries", options)?;
@@ -170,7 +195,7 @@ impl Disk {
     #[cold]
     pub(super) fn failed(&self, error: &fjall::Error) -> JobError {
         // A write in the background has failed before, and the store does not say why: the disk does, if it still does not work.
-        let probe = self.folder.join("probe");
+        let probe = self.folder.path.join("probe");
         let reason = match error {
             fjall::Error::Poisoned => match fs::write(&probe, vec![0; 1 << 20]) {
                 Ok(()) => "an earlier write has failed".to_owned(),
@@ -179,7 +204,7 @@ impl Disk {
             error => root_cause(error),
         };
         let _ = fs::remove_file(probe);
-        JobError::transient(format!("cannot keep state in `{}`: {reason}", self.folder.display()))
+        JobError::transient(format!("cannot keep state in `{}`: {reason}", self.folder.path.display()))
     }
 
     /// Something that was written came back as something else.
@@ -187,7 +212,7 @@ impl Disk {
     pub(super) fn damaged(&self, reason: &str) -> JobError {
         JobError::transient(format!(
             "cannot keep state in `{}`: what was written there is damaged: {reason}",
-            self.folder.display()
+            self.folder.path.display()
         ))
     }
 }
@@ -200,13 +225,6 @@ impl Store {
 
     pub fn batch(&self) -> OwnedWriteBatch {
         self.db.batch()
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        drop(self.store.take());
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

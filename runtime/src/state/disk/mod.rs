@@ -14,6 +14,6 @@ mod spill;
 #[cfg(test)]
 mod tests;
 
-pub use folder::Disk;
+pub use folder::{Disk, OwnFolder};
 pub(super) use snapshot::{SpilledChanges, SpilledTable};
 pub(super) use spill::{Fate, Spill};

@@ -14,11 +14,16 @@ use crate::checkpoint::pieces;
 use crate::error::JobResult;
 use crate::state::{State, StateReader};
 
+/// Bytes that a key costs beside its own.
+const OVERHEAD: usize = 48;
+
 /// See the module.
 pub struct SpilledTable<V> {
     count: u64,
     bytes: Vec<u8>,
     away: Option<Away>,
+    /// Keys of copies on disk that do not count: the entries themselves were in memory.
+    in_memory: HashSet<Vec<u8>>,
     value: PhantomData<fn() -> V>,
 }
 
@@ -29,19 +34,17 @@ pub struct Away {
     pub disk: Arc<Disk>,
     pub prefix: Vec<u8>,
     pub count: usize,
-    /// Keys of copies that do not count: the entries themselves were in memory.
-    pub in_memory: HashSet<Vec<u8>>,
 }
 
 impl Away {
-    /// The entries, as they are on disk.
-    fn each<V: State>(&self, mut each: impl FnMut(&[u8], V)) -> JobResult<()> {
-        let Away { snapshot, disk, prefix, count, in_memory } = self;
+    /// The entries, as they are on disk, but for copies of those that were in memory.
+    fn each<V: State>(&self, in_memory: impl Fn(&[u8]) -> bool, mut each: impl FnMut(&[u8], V)) -> JobResult<()> {
+        let Away { snapshot, disk, prefix, count } = self;
         let mut found = 0;
         for item in snapshot.prefix(&disk.store()?.entries, prefix) {
             let (at, bytes) = item.into_inner().map_err(|error| disk.failed(&error))?;
             let key = &at[prefix.len()..];
-            if in_memory.contains(key) {
+            if in_memory(key) {
                 continue;
             }
             found += 1;
@@ -64,8 +67,8 @@ impl Away {
 
 impl<V: State> SpilledTable<V> {
     /// So many entries: those that are encoded already, and the others.
-    pub fn new(count: u64, bytes: Vec<u8>, away: Option<Away>) -> Self {
-        SpilledTable { count, bytes, away, value: PhantomData }
+    pub fn new(count: u64, bytes: Vec<u8>, away: Option<Away>, in_memory: HashSet<Vec<u8>>) -> Self {
+        SpilledTable { count, bytes, away, in_memory, value: PhantomData }
     }
 
     /// Appends the number of entries, then each key and value.
@@ -73,10 +76,13 @@ impl<V: State> SpilledTable<V> {
         self.count.encode(out);
         out.extend_from_slice(&self.bytes);
         let Some(away) = &self.away else { return Ok(()) };
-        away.each(|key, value: V| {
-            out.extend_from_slice(key);
-            value.encode(out);
-        })
+        away.each(
+            |key| self.in_memory.contains(key),
+            |key, value: V| {
+                out.extend_from_slice(key);
+                value.encode(out);
+            },
+        )
     }
 }
 
@@ -103,6 +109,12 @@ impl<V: State> SpilledChanges<V> {
         self.live
     }
 
+    /// About how many bytes it has in memory.
+    pub fn weight(&self) -> usize {
+        let keys = self.keys.iter().flatten().map(|key| key.len() + OVERHEAD).sum::<usize>();
+        self.bytes.len() + keys
+    }
+
     /// Appends a table of a piece up to its end. What was in memory comes last: it counts, whatever was noted of its key.
     pub fn encode(&self, name: &[u8], out: &mut Vec<u8>) -> JobResult<()> {
         pieces::write_table(name, self.keys.is_none(), out);
@@ -113,7 +125,11 @@ impl<V: State> SpilledChanges<V> {
             pieces::put(key, &encoded, out);
         };
         match (&self.keys, &self.away) {
-            (None, Some(away)) => away.each(|key, value| put(key, value, out))?,
+            (None, Some(away)) => {
+                // Found out here, so that the barrier need not wait for it.
+                let in_memory = pieces::keys(&self.bytes);
+                away.each(|key| in_memory.contains(key), |key, value| put(key, value, out))?;
+            }
             (None, None) => {}
             (Some(keys), away) => {
                 for key in keys {

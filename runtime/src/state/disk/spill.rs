@@ -265,7 +265,7 @@ impl<K: Key> Spill<K> {
             }
             entry.value.encode(&mut bytes);
         }
-        Ok(SpilledTable::new((entries.list.len() + away) as u64, bytes, self.on_disk(table, in_memory)?))
+        Ok(SpilledTable::new((entries.list.len() + away) as u64, bytes, self.on_disk(table)?, in_memory))
     }
 
     /// What has changed in a table since the last call, for a checkpoint; all of it if `anew`, or if that is not known. What is in
@@ -276,7 +276,6 @@ impl<K: Key> Spill<K> {
         let anew = keys.is_none();
         let away = self.away[table];
         let mut bytes = Vec::new();
-        let mut in_memory = HashSet::new();
         for entry in &mut entries.list {
             if anew || entry.mark & DIRTY != 0 {
                 self.key.clear();
@@ -284,24 +283,21 @@ impl<K: Key> Spill<K> {
                 entry.key.encode(&mut self.key);
                 entry.value.encode(&mut self.value);
                 pieces::put(&self.key, &self.value, &mut bytes);
-                if anew && away > 0 && entry.mark & COPIED != 0 {
-                    in_memory.insert(self.key.clone());
-                }
             }
             entry.mark = entry.mark & !DIRTY | KNOWN;
         }
         let live = (entries.list.len() + away) as u64;
-        Ok(SpilledChanges::new(live, keys, bytes, self.on_disk(table, in_memory)?))
+        Ok(SpilledChanges::new(live, keys, bytes, self.on_disk(table)?))
     }
 
     /// What of a table is on disk only, as it is now. None: nothing is.
-    fn on_disk(&self, table: usize, in_memory: HashSet<Vec<u8>>) -> JobResult<Option<Away>> {
+    fn on_disk(&self, table: usize) -> JobResult<Option<Away>> {
         let count = self.away[table];
         if count == 0 {
             return Ok(None);
         }
         let snapshot = self.disk.store()?.snapshot();
-        Ok(Some(Away { snapshot, disk: self.disk.clone(), prefix: self.prefix(table), count, in_memory }))
+        Ok(Some(Away { snapshot, disk: self.disk.clone(), prefix: self.prefix(table), count }))
     }
 
     fn prefix(&self, table: usize) -> Vec<u8> {

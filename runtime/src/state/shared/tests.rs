@@ -1,7 +1,7 @@
 //! States without key in checkpoints: who gets what, at any parallelism.
 
 use super::{BroadcastState, Everywhere, OperatorList, SharedState, UnionList};
-use crate::coordinator::{deal_for_tests, entries_of};
+use crate::coordinator::{contents_of, deal_for_tests};
 use crate::operator::{RestoredState, SnapshotBuilder};
 
 #[derive(Default)]
@@ -34,7 +34,7 @@ fn through(before: &mut [States], after: u32) -> Vec<States> {
         // What is done behind the barrier is not in the checkpoint.
         states.list.push(666);
         states.rules.change(&Everywhere(())).clear();
-        entries.extend(entries_of(builder.into_operators(), u32::try_from(subtask).unwrap()).unwrap());
+        entries.extend(contents_of(builder.into_operators(), u32::try_from(subtask).unwrap()).unwrap().entries);
     }
     let dealt: Vec<RestoredState> = deal_for_tests("chain", "op", after, u32::try_from(subtasks).unwrap(), entries);
     dealt

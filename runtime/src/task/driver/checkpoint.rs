@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Progress, Task, TaskFailure};
 use crate::checkpoint::StateEntry;
-use crate::coordinator::{IN_FLIGHT, entries_of, take_staged};
+use crate::coordinator::{Contents, IN_FLIGHT, contents_of, take_staged};
 use crate::exchange::Element;
 use crate::operator::SnapshotBuilder;
 use crate::seam::{self, Instant, Point};
@@ -69,7 +69,7 @@ impl Task {
             // Messages inside of a process may be late; they are never lost.
             let _ = seam::reach(Point::Acknowledge).await;
             let report = match encoded {
-                Ok(entries) => TaskReport::Ack(Ack { checkpoint, previous, finished, watermark, entries }),
+                Ok(contents) => TaskReport::Ack(Ack { checkpoint, previous, finished, watermark, contents }),
                 Err((reason, staged)) => TaskReport::Decline(Decline { checkpoint, previous, reason, staged }),
             };
             let _ = reports.send((id, report));
@@ -78,17 +78,17 @@ impl Task {
     }
 }
 
-/// Encodes what was taken, on another thread. If that fails or panics: why, and what sinks have staged, which needs no encoding.
-async fn encode(snapshot: SnapshotBuilder, subtask: u32) -> Result<Vec<StateEntry>, (String, Vec<StateEntry>)> {
+/// Encodes what was taken, on another thread, but for pieces of key groups. If that fails or panics: why, and what sinks have staged, which needs no encoding.
+async fn encode(snapshot: SnapshotBuilder, subtask: u32) -> Result<Contents, (String, Vec<StateEntry>)> {
     let mut operators = snapshot.into_operators();
     let staged = take_staged(&mut operators, subtask);
     if let Err(error) = seam::reach(Point::Encode).await {
         return Err((error.to_string(), staged));
     }
-    match seam::blocking(move || entries_of(operators, subtask)).await {
-        Ok(Ok(mut entries)) => {
-            entries.extend(staged);
-            Ok(entries)
+    match seam::blocking(move || contents_of(operators, subtask)).await {
+        Ok(Ok(mut contents)) => {
+            contents.entries.extend(staged);
+            Ok(contents)
         }
         Ok(Err(error)) => Err((error.to_string(), staged)),
         Err(reason) => Err((format!("encoding its state panicked: {reason}"), staged)),
