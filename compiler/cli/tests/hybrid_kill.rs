@@ -85,6 +85,18 @@ impl Soak {
         self.checkpoints().into_iter().any(|path| std::fs::read(path).is_ok_and(|state| holds(&state)))
     }
 
+    /// Whether the process that was killed had state on disk that did not fit into memory.
+    fn has_spilled(&self) -> bool {
+        let attempts = std::fs::read_dir(self.folder.join("state")).into_iter().flatten().flatten();
+        attempts.map(|attempt| attempt.path()).any(|attempt| attempt.join("entries").exists())
+    }
+
+    /// Whether there is a checkpoint that builds upon others.
+    fn builds_upon(&self) -> bool {
+        let manifests = self.checkpoints().into_iter().filter(|path| path.ends_with("manifest.json"));
+        manifests.into_iter().any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"of\"")))
+    }
+
     /// Whether there is a checkpoint to go on from.
     fn goes_on(&self) -> bool {
         self.checkpoints().iter().any(|path| path.ends_with("manifest.json"))
@@ -152,7 +164,7 @@ fn expected_rows() -> Rows {
 }
 
 /// Rows with one key come all over the stages.
-const KEYS: i64 = 211;
+const KEYS: i64 = 3001;
 
 fn expected_keys() -> Rows {
     let mut keys = BTreeMap::<i64, (i64, i64)>::new();
@@ -202,7 +214,8 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
         let build = |state: &&str| {
             let name = if state.is_empty() { name.to_owned() } else { format!("{name}_on_disk") };
             let flow = folder.join(format!("{name}.flow"));
-            let text = FLOW.replace("job soak {}", &format!("job soak {{\n{checkpoint}{state}}}")) + more;
+            let text = FLOW.replace("job soak {}", &format!("job soak {{\n{checkpoint}{state}}}"))
+                + &more.replace("PADDING", &"x".repeat(6000));
             std::fs::write(&flow, text).expect("the pipeline can be written");
             support::build(&flow, &folder)
         };
@@ -219,7 +232,8 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
 
     let expected = expected_rows();
     let mut random = Random(seed | 1);
-    let (mut kills, mut runs, mut deleted, mut overtaken, mut on_disk, mut in_bucket) = (0, 0, 0, 0, 0, 0);
+    let (mut kills, mut runs, mut deleted, mut overtaken, mut in_bucket) = (0, 0, 0, 0, 0);
+    let (mut on_disk, mut spilled, mut built_upon) = (0, 0, 0);
     let mut seen_at_kills = [0; STAGES.len()];
     soak.clear();
     while kills < cycles {
@@ -250,7 +264,11 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
             }
         }
         kills += 1;
-        on_disk += usize::from(soak.bucket.is_some() && state == 1);
+        if soak.bucket.is_some() && state == 1 {
+            on_disk += 1;
+            spilled += usize::from(soak.has_spilled());
+            built_upon += usize::from(soak.builds_upon());
+        }
         in_bucket += usize::from(soak.in_bucket(runs));
         overtaken += usize::from(soak.holds_rows());
         let rows = soak.rows();
@@ -286,18 +304,23 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
     println!(
         "{kills} kills (seed {seed}) in {} runs of {} rows and {} stages, an undisturbed run takes {} ms: every row once.\n\
          Committed when killed, by stage: {}. Folders of ended stages deleted between kill and restart: {deleted}. \
-         Kills that left a checkpoint with rows on their way: {overtaken}. With state on disk: {on_disk}. With checkpoints in a bucket: \
-         {in_bucket}.",
+         Kills that left a checkpoint with rows on their way: {overtaken}. With state on disk: {on_disk}; more of it than fits into \
+         memory: {spilled}; with a checkpoint that builds upon others: {built_upon}. With checkpoints in a bucket: {in_bucket}.",
         runs + 1,
         all_ids().end,
         STAGES.len(),
         undisturbed.as_millis(),
         STAGES.iter().zip(seen_at_kills).map(|(stage, kills)| format!("{stage} {kills}")).collect::<Vec<_>>().join(", "),
     );
+    if on_disk >= 100 {
+        assert!(spilled > 0, "state has never been more than fits into memory: that is not soaked");
+        assert!(built_upon > 0, "no checkpoint builds upon another: that is not soaked");
+    }
 }
 
 const OVERTAKING: &str = "    checkpoint: every 20ms to \"checkpoints\" { unaligned: always }\n";
 
+/// Less memory than the keys of [`IN_BUCKET`] take: most of them are on disk.
 const DISK: &str = "    state: disk { path: \"state\", memory: 16MB }\n";
 
 /// What a mixed soak has more: sinks to a bucket, and state of many keys that lasts for all stages.
@@ -306,8 +329,8 @@ stream copies = rows | select { id }
 
 stream keys =
     rows
-    | select { id, at, key: id % 211 }
-    | aggregate by key over tumbling(1d) { key, rows: count(), sum: sum(id) }
+    | select { id, at, key: id % 3001, long: f"{id % 3001} PADDING" }
+    | aggregate by key, long over tumbling(1d) { key, rows: count(), sum: sum(id) }
 
 sink copies into file { path: "s3://data/out/copies", format: json, existing: replace }
 sink keys into file { path: "s3://data/out/keys", format: json, existing: replace }
