@@ -137,9 +137,9 @@ impl JobHandle {
         *self.remote.state.borrow()
     }
 
-    /// How often it has started again after a failure.
+    /// How often it, or a part of it, has started again after a failure.
     pub fn restarts(&self) -> u32 {
-        self.board.attempts().saturating_sub(1)
+        self.board.restarts()
     }
 
     /// All its numbers: see [`metrics`](crate::metrics).

@@ -51,6 +51,8 @@ pub(crate) struct Progress {
 #[derive(Clone, Debug)]
 pub(crate) struct TaskNumbers {
     pub id: TaskId,
+    /// Of its region, from 1.
+    pub attempt: u32,
     pub status: StatusSnapshot,
     pub spent: Spent,
 }
@@ -73,8 +75,13 @@ pub(crate) struct JobNumbers {
 
 #[derive(Debug, Default)]
 struct Inner {
-    tasks: Vec<(TaskId, Arc<TaskStatus>)>,
+    /// With the attempt of their region, in order.
+    tasks: Vec<(TaskId, u32, Arc<TaskStatus>)>,
     attempts: u32,
+    /// How often each region has begun, by its first chain.
+    regions: BTreeMap<usize, u32>,
+    /// How often regions have begun again while the others went on.
+    region_restarts: u32,
     checkpoints: u64,
     failed_checkpoints: u64,
     last_checkpoint: Option<LastCheckpoint>,
@@ -116,11 +123,15 @@ impl Board {
     pub(crate) fn numbers(&self) -> JobNumbers {
         let commits = self.commits();
         let inner = self.lock();
-        let task =
-            |(id, status): &(TaskId, Arc<TaskStatus>)| TaskNumbers { id: *id, status: status.read(), spent: status.times.read() };
+        let task = |(id, attempt, status): &(TaskId, u32, Arc<TaskStatus>)| TaskNumbers {
+            id: *id,
+            attempt: *attempt,
+            status: status.read(),
+            spent: status.times.read(),
+        };
         JobNumbers {
             uptime: self.started.elapsed(),
-            restarts: inner.attempts.saturating_sub(1),
+            restarts: inner.restarts(),
             checkpoints: inner.checkpoints,
             failed_checkpoints: inner.failed_checkpoints,
             last_checkpoint: inner.last_checkpoint,
@@ -135,7 +146,7 @@ impl Board {
     pub(crate) fn progress(&self) -> Progress {
         let inner = self.lock();
         let checkpoint = inner.last_checkpoint.map(|last| (last.id, last.at.elapsed()));
-        Progress { uptime: self.started.elapsed(), restarts: inner.attempts.saturating_sub(1), checkpoint }
+        Progress { uptime: self.started.elapsed(), restarts: inner.restarts(), checkpoint }
     }
 
     /// Where a source's enumerator says how many splits are found that nobody reads.
@@ -160,9 +171,33 @@ impl Board {
         self.lock().attempts
     }
 
-    pub(crate) fn status_of(&self, task: TaskId) -> Arc<TaskStatus> {
+    /// Restarts of the job, and of parts of it.
+    pub(crate) fn restarts(&self) -> u32 {
+        self.lock().restarts()
+    }
+
+    /// A region begins, named by its first chain. Gives the number of its attempt, from 1.
+    pub(crate) fn begin_region(&self, first: usize) -> u32 {
+        let mut inner = self.lock();
+        let attempt = inner.regions.entry(first).or_default();
+        *attempt += 1;
+        *attempt
+    }
+
+    /// A region begins again, and the others go on.
+    pub(crate) fn region_restarts(&self) {
+        self.lock().region_restarts += 1;
+    }
+
+    /// What a task shows of itself. Its attempt before counts no more.
+    pub(crate) fn status_of(&self, task: TaskId, attempt: u32) -> Arc<TaskStatus> {
         let status = Arc::new(TaskStatus::default());
-        self.lock().tasks.push((task, status.clone()));
+        let mut inner = self.lock();
+        let entry = (task, attempt, status.clone());
+        match inner.tasks.binary_search_by_key(&task, |(id, ..)| *id) {
+            Ok(index) => inner.tasks[index] = entry,
+            Err(index) => inner.tasks.insert(index, entry),
+        }
         status
     }
 
@@ -202,7 +237,7 @@ impl Board {
     }
 
     fn totals(&self) -> Totals {
-        let statuses: Vec<StatusSnapshot> = self.lock().tasks.iter().map(|(_, status)| status.read()).collect();
+        let statuses: Vec<StatusSnapshot> = self.lock().tasks.iter().map(|(.., status)| status.read()).collect();
         let mut totals = Totals::default();
         for status in statuses {
             if let Some(source) = &status.report.source {
@@ -255,8 +290,8 @@ impl Board {
         if let Some(LastCheckpoint { id, took, .. }) = inner.last_checkpoint {
             let _ = write!(line, " | checkpoint {id} ({} ms)", took.as_millis());
         }
-        if inner.attempts > 1 {
-            let _ = write!(line, " | restarts {}", inner.attempts - 1);
+        if inner.restarts() > 0 {
+            let _ = write!(line, " | restarts {}", inner.restarts());
         }
         line
     }
@@ -291,11 +326,18 @@ impl Board {
             let plural = if inner.checkpoints == 1 { "" } else { "s" };
             let _ = write!(text, "\n  {} checkpoint{plural}, the last took {} ms", inner.checkpoints, took.as_millis());
         }
-        if inner.attempts > 1 {
-            let plural = if inner.attempts == 2 { "" } else { "s" };
-            let _ = write!(text, "\n  {} restart{plural} (the counts are those since the last)", inner.attempts - 1);
+        let restarts = inner.restarts();
+        if restarts > 0 {
+            let plural = if restarts == 1 { "" } else { "s" };
+            let _ = write!(text, "\n  {restarts} restart{plural} (the counts are those since the last)");
         }
         text
+    }
+}
+
+impl Inner {
+    fn restarts(&self) -> u32 {
+        self.attempts.saturating_sub(1) + self.region_restarts
     }
 }
 

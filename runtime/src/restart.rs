@@ -34,7 +34,8 @@ impl RestartStrategy {
         RestartStrategy { restart, failures: 0, random, delay: Duration::ZERO, began: None, recent: VecDeque::new() }
     }
 
-    /// A failure at `now`: the delay before the next attempt, or None to give up. All that fails in one attempt is one failure.
+    /// A failure at `now`: the delay before the next attempt, or None to give up. All that fails in one attempt is one failure. Growing
+    /// delays do not grow by what fails while a part of the job still waits for its next attempt.
     pub fn after_failure(&mut self, now: Instant) -> Option<Duration> {
         self.failures += 1;
         let delay = match self.restart {
@@ -48,6 +49,9 @@ impl RestartStrategy {
     }
 
     fn grown(&mut self, backoff: Backoff, now: Instant) -> Duration {
+        if let Some(began) = self.began.filter(|&began| began > now) {
+            return began - now;
+        }
         let quiet = self.began.is_none_or(|began| now.saturating_duration_since(began) >= micros(backoff.reset));
         let delay = if quiet { micros(backoff.first) } else { self.delay };
         self.delay = (delay * backoff.factor / 1000).min(micros(backoff.most));
@@ -119,6 +123,15 @@ mod tests {
         now += HOUR - Duration::from_secs(2);
         assert_eq!(strategy.after_failure(now), Some(Duration::from_secs(60)));
         assert_eq!(strategy.after_failure(now + HOUR + Duration::from_secs(60)), Some(SECOND));
+    }
+
+    #[test]
+    fn failures_before_the_next_attempt_are_one() {
+        let mut strategy = exponential(|| 0);
+        let now = Instant::now();
+        assert_eq!(strategy.after_failure(now), Some(SECOND));
+        assert_eq!(strategy.after_failure(now + SECOND / 4), Some(SECOND * 3 / 4), "the other part begins at the same time");
+        assert_eq!(strategy.after_failure(now + SECOND), Some(SECOND * 3 / 2));
     }
 
     #[test]

@@ -330,7 +330,7 @@ stream copies = rows | select { id }
 stream keys =
     rows
     | select { id, at, key: id % 3001, long: f"{id % 3001} PADDING" }
-    | aggregate by key, long over tumbling(1d) { key, rows: count(), sum: sum(id) }
+    | aggregate by (key, long) over tumbling(1d) { key, rows: count(), sum: sum(id) }
 
 sink copies into file { path: "s3://data/out/copies", format: json, existing: replace }
 sink keys into file { path: "s3://data/out/keys", format: json, existing: replace }

@@ -24,6 +24,8 @@ pub enum Kind {
     Windows,
     /// The same for rows of two sources, one of which is at its end long before the other, and takes the long way round.
     Union,
+    /// Windows as above, and rows of another source that go to another sink: two regions.
+    Apart,
 }
 
 /// What the builders need.
@@ -55,16 +57,23 @@ impl Kind {
         let input = |from, edge, exchange| InputSpec { from, edge, exchange };
         let chains = match self {
             Kind::Rows => vec![chain("rows", &["rows/source/0", "sink/rows/table"], vec![], rows as _, Some(source as _))],
-            Kind::Windows => vec![
-                chain("rows", &["rows/source/0"], vec![], by_key as _, Some(source as _)),
-                chain(
-                    "counts",
-                    &["counts/check/0", "counts/aggregate/0", "sink/counts/table"],
-                    vec![input(0, 0, ExchangeKind::Hash)],
-                    counts as _,
-                    None,
-                ),
-            ],
+            Kind::Windows | Kind::Apart => {
+                let mut chains = vec![
+                    chain("rows", &["rows/source/0"], vec![], by_key as _, Some(source as _)),
+                    chain(
+                        "counts",
+                        &["counts/check/0", "counts/aggregate/0", "sink/counts/table"],
+                        vec![input(0, 0, ExchangeKind::Hash)],
+                        counts as _,
+                        None,
+                    ),
+                ];
+                if self == Kind::Apart {
+                    let uids = &["few/source/0", "sink/few/table"];
+                    chains.insert(1, chain("few", uids, vec![], few_rows as _, Some(few_erased as _)));
+                }
+                chains
+            }
             Kind::Union => vec![
                 chain("rows", &["rows/source/0"], vec![], by_key as _, Some(source as _)),
                 chain("few", &["few/source/0"], vec![], in_turn as _, Some(few_erased as _)),
@@ -94,28 +103,35 @@ impl Kind {
         }
     }
 
-    /// All rows that have to be there in the end.
-    pub(crate) fn expected(self, size: Size) -> Vec<String> {
-        let mut rows: Vec<String> = match self {
-            Kind::Rows => (0..size.splits)
-                .flat_map(|split| (0..size.rows).map(move |number| Row { split, number, at: Timestamp(number * STEP) }))
-                .map(|row| format!("{row:?}"))
-                .collect(),
-            Kind::Windows | Kind::Union => {
-                let mut counts = std::collections::BTreeMap::<(i64, i64), i64>::new();
-                let numbers = |size: Size| (0..size.splits).flat_map(move |_| 0..size.rows);
-                let few = numbers(size.few()).filter(|_| self == Kind::Union);
-                for number in numbers(size).chain(few) {
-                    *counts.entry((number % KEYS, number / WINDOW)).or_default() += 1;
-                }
-                let count =
-                    |((key, window), rows): ((i64, i64), i64)| Count { key, start: Timestamp(window * WINDOW * STEP), rows };
-                counts.into_iter().map(|entry| format!("{:?}", count(entry))).collect()
-            }
-        };
-        rows.sort();
-        rows
+    /// All rows that have to be there in the end, by table.
+    pub(crate) fn expected(self, size: Size) -> Vec<(&'static str, Vec<String>)> {
+        match self {
+            Kind::Rows => vec![("rows", all_rows(size))],
+            Kind::Windows => vec![("counts", all_counts(&[size]))],
+            Kind::Union => vec![("counts", all_counts(&[size, size.few()]))],
+            Kind::Apart => vec![("counts", all_counts(&[size])), ("few", all_rows(size.few()))],
+        }
     }
+}
+
+fn all_rows(size: Size) -> Vec<String> {
+    let rows = (0..size.splits)
+        .flat_map(|split| (0..size.rows).map(move |number| Row { split, number, at: Timestamp(number * STEP) }))
+        .map(|row| format!("{row:?}"));
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort();
+    rows
+}
+
+fn all_counts(sizes: &[Size]) -> Vec<String> {
+    let mut counts = std::collections::BTreeMap::<(i64, i64), i64>::new();
+    for number in sizes.iter().flat_map(|size| (0..size.splits).flat_map(move |_| 0..size.rows)) {
+        *counts.entry((number % KEYS, number / WINDOW)).or_default() += 1;
+    }
+    let count = |((key, window), rows): ((i64, i64), i64)| Count { key, start: Timestamp(window * WINDOW * STEP), rows };
+    let mut rows: Vec<_> = counts.into_iter().map(|entry| format!("{:?}", count(entry))).collect();
+    rows.sort();
+    rows
 }
 
 const KEYS: i64 = 7;
@@ -143,8 +159,8 @@ fn source(params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
     Ok(erase_source(numbers(params)?))
 }
 
-fn table(cx: &ChainBuilder<'_>) -> JobResult<TableSink> {
-    Ok(TableSink(cx.params().extension::<Setting>()?.world.clone()))
+fn table(cx: &ChainBuilder<'_>, name: &'static str) -> JobResult<TableSink> {
+    Ok(TableSink(cx.params().extension::<Setting>()?.world.clone(), name))
 }
 
 /// Every row of a split is newer than the one before it.
@@ -153,10 +169,17 @@ fn config() -> SourceConfig<impl Fn(&Row) -> Result<Option<Timestamp>, EvalError
 }
 
 fn rows(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
-    let table = table(cx)?;
+    let table = table(cx, "rows")?;
     let sink = cx.sink("sink/rows/table", "rows into table", table)?;
     let source = numbers(cx.params())?;
     cx.source("rows/source/0", "rows", source, config(), sink)
+}
+
+fn few_rows(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let table = table(cx, "few")?;
+    let sink = cx.sink("sink/few/table", "few into table", table)?;
+    let source = few(cx.params())?;
+    cx.source("few/source/0", "few", source, config(), sink)
 }
 
 fn by_key(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
@@ -181,7 +204,7 @@ fn relay(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
 }
 
 fn counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
-    let table = table(cx)?;
+    let table = table(cx, "counts")?;
     let sink = cx.sink("sink/counts/table", "counts into table", table)?;
     let window = WindowAggregate::new(Tumbling::new(WINDOW * STEP, 0), Counts);
     let counts = cx.operator("counts/aggregate/0", "counts: aggregate", window, sink)?;

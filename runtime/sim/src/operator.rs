@@ -113,8 +113,7 @@ impl Operator {
     }
 
     fn tell(&self, told: Option<Told>) {
-        // Between two processes nothing is frozen.
-        let _ = self.world.table(|table| table.told = told.or(table.told.filter(|told| *told == Told::Anew)));
+        self.world.tables(|table| table.told = told.or(table.told.filter(|told| *told == Told::Anew)));
     }
 
     /// What it asks of the process that runs.
@@ -144,7 +143,9 @@ impl Operator {
     }
 }
 
-/// How often a run has begun.
+/// How often runs have begun, of all tables.
 fn begun(world: &SimWorld) -> u32 {
-    world.table(|table| table.begun).unwrap_or(0)
+    let mut begun = 0;
+    world.tables(|table| begun += table.begun);
+    begun
 }

@@ -77,24 +77,25 @@ impl Table {
     }
 }
 
-/// Writes rows as their debug text.
-pub(crate) struct TableSink(pub Arc<SimWorld>);
+/// Writes rows as their debug text to the table of this name.
+pub(crate) struct TableSink(pub Arc<SimWorld>, pub &'static str);
 
 impl<T: Debug + Send + 'static> Sink<T> for TableSink {
     type Writer = TableWriter;
 
     fn writer(&self, context: &SinkContext) -> JobResult<TableWriter> {
-        let (world, run) = (self.0.clone(), context.run.clone());
-        Ok(TableWriter { world, run, subtask: context.subtask, rows: Vec::new(), busy: None })
+        let (world, name, run) = (self.0.clone(), self.1, context.run.clone());
+        Ok(TableWriter { world, name, run, subtask: context.subtask, rows: Vec::new(), busy: None })
     }
 
     fn committer(&self, context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
-        Ok(Some(Box::new(TableCommitter { world: self.0.clone(), run: context.run.clone() })))
+        Ok(Some(Box::new(TableCommitter { world: self.0.clone(), name: self.1, run: context.run.clone() })))
     }
 }
 
 pub(crate) struct TableWriter {
     world: Arc<SimWorld>,
+    name: &'static str,
     run: String,
     subtask: u32,
     rows: Vec<String>,
@@ -128,8 +129,8 @@ impl<T: Debug + Send> SinkWriter<T> for TableWriter {
         }
         let id = format!("{}-{checkpoint}-{}-{:04x}", self.run, self.subtask, self.world.random() & 0xffff);
         let rows = std::mem::take(&mut self.rows);
-        self.world.log(&format!("stage {id}, {} rows", rows.len()));
-        self.world.table(|table| {
+        self.world.log(&format!("stage {id} for {}, {} rows", self.name, rows.len()));
+        self.world.table(self.name, |table| {
             table.stagings += 1;
             table.staged.insert(id.clone(), (table.stagings, rows));
         })?;
@@ -139,6 +140,7 @@ impl<T: Debug + Send> SinkWriter<T> for TableWriter {
 
 struct TableCommitter {
     world: Arc<SimWorld>,
+    name: &'static str,
     run: String,
 }
 
@@ -152,11 +154,11 @@ impl Committer for TableCommitter {
             return Err(JobError::transient("simulated failure of the table"));
         }
         if let SinkStart::Fresh = start {
-            self.world.log("the table begins anew");
-            self.world.table(Table::begin)?;
+            self.world.log(&format!("{} begins anew", self.name));
+            self.world.table(self.name, Table::begin)?;
             self.world.back_to(0);
         }
-        self.world.table(|table| table.run.clone_from(&self.run))
+        self.world.table(self.name, |table| table.run.clone_from(&self.run))
     }
 
     fn commit(&mut self, requests: &mut [CommitRequest]) -> JobResult<()> {
@@ -173,7 +175,7 @@ impl Committer for TableCommitter {
                 return Err(JobError::transient("simulated failure of a commit"));
             }
             let complete = self.world.is_complete(checkpoint);
-            let known = self.world.table(|table| {
+            let known = self.world.table(self.name, |table| {
                 if !complete {
                     table.wrongs.push(format!("{id} is committed before checkpoint {checkpoint} is complete"));
                 }
@@ -208,8 +210,8 @@ impl Committer for TableCommitter {
             SinkStart::Fresh => 0,
             SinkStart::Resumed { checkpoint } => *checkpoint,
         };
-        self.world.log(&format!("start behind checkpoint {restored}"));
-        self.world.table(|table| {
+        self.world.log(&format!("{} starts behind checkpoint {restored}", self.name));
+        self.world.table(self.name, |table| {
             table.staged.clear();
             table.go_on_from(restored);
         })?;

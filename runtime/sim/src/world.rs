@@ -69,7 +69,7 @@ struct State {
     trace: String,
     /// `MILLSTREAM_TRACE`: show it as it happens.
     shown: bool,
-    table: Table,
+    tables: BTreeMap<&'static str, Table>,
     /// Checkpoints whose manifests were whole at some time, of the run that is going on.
     completed: BTreeSet<u64>,
     /// Those that are there.
@@ -78,6 +78,8 @@ struct State {
     out_until: i64,
     /// The process that runs has begun a second attempt.
     restarted: bool,
+    /// So often a part of a job has begun again by itself.
+    alone: u32,
     /// Files of checkpoints with rows that were on their way.
     overtaken: u32,
     /// Checkpoints that build upon others.
@@ -96,11 +98,12 @@ impl SimWorld {
             dawn: DAWN,
             trace: String::new(),
             shown: std::env::var_os("MILLSTREAM_TRACE").is_some(),
-            table: Table::default(),
+            tables: BTreeMap::new(),
             completed: BTreeSet::new(),
             present: BTreeSet::new(),
             out_until: 0,
             restarted: false,
+            alone: 0,
             overtaken: 0,
             built_upon: 0,
         };
@@ -255,10 +258,24 @@ impl SimWorld {
         self.state().completed.range(checkpoint..).next().is_some()
     }
 
-    /// Something is done to the table, if the process is still there.
-    pub(crate) fn table<T>(&self, act: impl FnOnce(&mut Table) -> T) -> JobResult<T> {
+    /// Something is done to a table, if the process is still there.
+    pub(crate) fn table<T>(&self, name: &'static str, act: impl FnOnce(&mut Table) -> T) -> JobResult<T> {
         let mut state = self.state();
-        if state.frozen { Err(JobError::transient("the process is gone")) } else { Ok(act(&mut state.table)) }
+        if state.frozen {
+            Err(JobError::transient("the process is gone"))
+        } else {
+            Ok(act(state.tables.entry(name).or_default()))
+        }
+    }
+
+    /// Something is done to all tables. Between two processes nothing is frozen.
+    pub(crate) fn tables(&self, act: impl FnMut(&mut Table)) {
+        self.state().tables.values_mut().for_each(act);
+    }
+
+    /// How often parts of jobs have begun again by themselves.
+    pub(crate) fn alone(&self) -> u32 {
+        self.state().alone
     }
 }
 
@@ -315,7 +332,9 @@ impl World for SimWorld {
 
     fn said(&self, text: &str) {
         self.log(text);
-        self.state().restarted |= text.contains(": attempt 1 failed");
+        let mut state = self.state();
+        state.restarted |= text.contains(": attempt 1 failed");
+        state.alone += u32::from(text.contains(", everything else goes on"));
     }
 
     fn store(self: Arc<Self>) -> Arc<dyn ObjectStore> {

@@ -7,7 +7,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 fn kind(seed: u64) -> Kind {
-    [Kind::Windows, Kind::Rows, Kind::Union][usize::try_from(seed % 3).unwrap_or(0)]
+    [Kind::Windows, Kind::Rows, Kind::Union, Kind::Apart][usize::try_from(seed % 4).unwrap_or(0)]
 }
 
 fn plan(seed: u64) -> Plan {
@@ -17,24 +17,26 @@ fn plan(seed: u64) -> Plan {
 #[test]
 fn every_row_comes_once_whatever_happens() {
     let (first, count) = (number("MILLSTREAM_SEED", 1), number("MILLSTREAM_SEEDS", 100));
-    let (mut processes, mut overtaken, mut built_upon, mut failures) = (0, 0, 0, Vec::new());
+    let (mut processes, mut overtaken, mut built_upon, mut alone, mut failures) = (0, 0, 0, 0, Vec::new());
     for seed in first..first + count {
         match simulate(seed, kind(seed), plan(seed)) {
             Ok(report) => {
                 processes += report.processes;
                 overtaken += report.overtaken;
                 built_upon += report.built_upon;
+                alone += report.alone;
             }
             Err(failure) => failures.push(failure),
         }
     }
     println!(
         "{count} seeds from {first}, {processes} processes, {overtaken} files with overtaken rows, {built_upon} checkpoints that build \
-         upon others, {} failures",
+         upon others, {alone} restarts of parts of jobs, {} failures",
         failures.len()
     );
     assert!(failures.is_empty(), "{}\n{} of {count} seeds fail", failures[0], failures.len());
     assert!(built_upon > 0 || count < 100, "no checkpoint builds upon another: they are not simulated");
+    assert!(alone > 0 || count < 100, "no part of a job has begun again by itself: that is not simulated");
     assert!(overtaken > 0 || count < 100, "no barrier has overtaken a row: unaligned checkpoints are not simulated");
 }
 

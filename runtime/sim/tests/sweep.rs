@@ -9,7 +9,7 @@ use millstream_sim::{Kind, Plan, simulate};
 fn every_point_may_fail_be_slow_or_be_the_end() {
     let mut unreached: Vec<&str> = POINTS.to_vec();
     for &point in POINTS {
-        for kind in [Kind::Rows, Kind::Windows, Kind::Union] {
+        for kind in [Kind::Rows, Kind::Windows, Kind::Union, Kind::Apart] {
             for fault in [Fault::Crash, Fault::Error, Fault::Delay(Duration::from_secs(20))] {
                 for visit in [1, 2, 5] {
                     let report = simulate(u64::from(visit), kind, Plan::At(point, visit, fault));
@@ -28,7 +28,7 @@ fn every_point_may_fail_be_slow_or_be_the_end() {
 fn a_process_may_be_killed_while_it_restores_and_the_next_ones_too() {
     for point in ["restore.search", "attempt.start", "attempt.restored", "source.discover", "commit.begin", "commit.end"] {
         assert!(POINTS.contains(&point), "{point}");
-        for kind in [Kind::Rows, Kind::Windows, Kind::Union] {
+        for kind in [Kind::Rows, Kind::Windows, Kind::Union, Kind::Apart] {
             for first in [2, 3, 5] {
                 let report = simulate(u64::from(first), kind, Plan::Again(point, first, first + 4));
                 let report = report.unwrap_or_else(|failure| panic!("{failure}"));

@@ -21,6 +21,8 @@ pub struct Manifest {
     /// Of the lease that its writer held on the directory; 0: none.
     pub epoch: u64,
     pub max_parallelism: u32,
+    /// The folder of the checkpoint that the job has taken over at last, and from which this one comes: it may be removed since.
+    pub claimed: Option<String>,
     pub chains: Vec<ChainEntry>,
     pub files: Vec<DataFile>,
 }
@@ -120,7 +122,7 @@ impl Manifest {
                 json
             })
             .collect();
-        let json = json!({
+        let mut json = json!({
             "format": FORMAT,
             "job": self.job,
             "fingerprint": format!("{:016x}", self.fingerprint),
@@ -131,6 +133,9 @@ impl Manifest {
             "chains": chains,
             "files": files,
         });
+        if let Some(claimed) = &self.claimed {
+            json["claimed"] = claimed.as_str().into();
+        }
         let mut bytes = json.to_string().into_bytes();
         let checksum = xxh3_64(&bytes);
         bytes.extend_from_slice(format!("\nxxh3 {checksum:016x}\n").as_bytes());
@@ -179,6 +184,7 @@ impl Manifest {
             checkpoint: json["checkpoint"].as_u64()?,
             epoch: json["epoch"].as_u64().unwrap_or(0),
             max_parallelism: u32::try_from(json["max_parallelism"].as_u64()?).ok()?,
+            claimed: json["claimed"].as_str().map(str::to_owned),
             chains: chains.collect::<Option<_>>()?,
             files: files.collect::<Option<_>>()?,
         })
@@ -197,6 +203,7 @@ pub(crate) mod tests {
             checkpoint: 12,
             epoch: 3,
             max_parallelism: 128,
+            claimed: Some("/old/checkpoint-000009".into()),
             chains: vec![ChainEntry {
                 name: "flights".into(),
                 subtasks: vec![SubtaskEntry { finished: true, watermark: i64::MIN }],
@@ -239,7 +246,7 @@ pub(crate) mod tests {
         let text = r#"{"format":1,"job":"j","fingerprint":"01","run":"r","checkpoint":3,"max_parallelism":8,"chains":[],"files":[{"name":"0000.state","size":8,"xxh3":"0f"}]}"#;
         let bytes = format!("{text}\nxxh3 {:016x}\n", xxh3_64(text.as_bytes()));
         let manifest = Manifest::from_bytes(bytes.as_bytes()).unwrap();
-        assert_eq!((manifest.checkpoint, manifest.epoch), (3, 0));
+        assert_eq!((manifest.checkpoint, manifest.epoch, manifest.claimed), (3, 0, None));
         assert_eq!(manifest.files, [DataFile { name: "0000.state".into(), size: 8, xxh3: 15, of: None }]);
         assert_eq!(manifest.files[0].path("savepoint-j-000003"), "savepoint-j-000003/0000.state");
     }

@@ -18,7 +18,7 @@ const FIRST: Duration = Duration::from_millis(20);
 /// The groups of a job.
 #[derive(Debug, Default)]
 pub(super) struct Alignment {
-    groups: Vec<Group>,
+    groups: BTreeMap<String, Group>,
 }
 
 #[derive(Debug)]
@@ -30,27 +30,41 @@ struct Group {
 }
 
 impl Alignment {
-    pub(super) fn new(members: Vec<AlignmentMember>) -> Self {
-        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    #[cfg(test)]
+    fn new(members: Vec<AlignmentMember>) -> Self {
+        let mut alignment = Alignment::default();
+        alignment.join(members);
+        alignment
+    }
+
+    /// These have begun to read.
+    pub(super) fn join(&mut self, members: Vec<AlignmentMember>) {
         let next = Instant::now() + FIRST;
         for member in members {
             let every = member.every;
-            let group = groups.entry(member.group.clone()).or_insert(Group { every, next, members: Vec::new() });
+            let group = self.groups.entry(member.group.clone()).or_insert(Group { every, next, members: Vec::new() });
             group.every = group.every.min(every);
+            group.next = group.next.min(next);
             group.members.push((member, None));
         }
-        Alignment { groups: groups.into_values().collect() }
+    }
+
+    /// The readers of these chains are no more: nobody waits for them.
+    pub(super) fn leave(&mut self, chains: &[usize]) {
+        for group in self.groups.values_mut() {
+            group.members.retain(|(member, _)| !chains.contains(&member.chain));
+        }
     }
 
     /// Waits until a group is due. Cancel safe.
     pub(super) async fn due(&self) {
-        until(self.groups.iter().map(|group| group.next).min()).await;
+        until(self.groups.values().map(|group| group.next).min()).await;
     }
 
     /// Tells the readers of the groups that are due how far they may go.
     pub(super) fn announce(&mut self, mailboxes: &Mailboxes) {
         let now = Instant::now();
-        for group in self.groups.iter_mut().filter(|group| group.next <= now) {
+        for group in self.groups.values_mut().filter(|group| group.next <= now) {
             group.next = now + group.every;
             for (chain, subtask, limit) in group.limits() {
                 if let Some(mailbox) = mailboxes[chain].get(subtask as usize) {
@@ -87,21 +101,42 @@ mod tests {
         AlignmentMember { group: group.to_owned(), within, every, chain, subtask: 0, reader: AlignedReader::new() }
     }
 
+    fn limits(alignment: &mut Alignment, group: &str) -> Vec<(usize, u32, i64)> {
+        alignment.groups.get_mut(group).unwrap().limits()
+    }
+
     #[test]
     fn nobody_is_further_ahead_of_the_slowest_than_it_may_be() {
         let members = [member("a", 0, 10), member("a", 1, 20), member("b", 2, 5)];
         let readers: Vec<_> = members.iter().map(|member| member.reader.clone()).collect();
         let mut alignment = Alignment::new(members.into());
-        assert_eq!(alignment.groups[0].limits(), [], "nobody has had a row");
+        assert_eq!(limits(&mut alignment, "a"), [], "nobody has had a row");
         readers[0].report(100);
-        assert_eq!(alignment.groups[0].limits(), [(0, 0, 110), (1, 0, 120)]);
+        assert_eq!(limits(&mut alignment, "a"), [(0, 0, 110), (1, 0, 120)]);
         readers[1].report(50);
-        assert_eq!(alignment.groups[0].limits(), [(0, 0, 60), (1, 0, 70)]);
-        assert_eq!(alignment.groups[0].limits(), [], "the same again");
+        assert_eq!(limits(&mut alignment, "a"), [(0, 0, 60), (1, 0, 70)]);
+        assert_eq!(limits(&mut alignment, "a"), [], "the same again");
         readers[1].report(i64::MAX);
-        assert_eq!(alignment.groups[0].limits(), [(0, 0, 110), (1, 0, 120)], "idle or at its end");
+        assert_eq!(limits(&mut alignment, "a"), [(0, 0, 110), (1, 0, 120)], "idle or at its end");
         readers[0].report(i64::MAX);
-        assert_eq!(alignment.groups[0].limits(), [(0, 0, i64::MAX), (1, 0, i64::MAX)]);
-        assert_eq!(alignment.groups[1].limits(), []);
+        assert_eq!(limits(&mut alignment, "a"), [(0, 0, i64::MAX), (1, 0, i64::MAX)]);
+        assert_eq!(limits(&mut alignment, "b"), []);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_reader_that_is_no_more() {
+        let members = [member("a", 0, 10), member("a", 1, 20)];
+        let readers: Vec<_> = members.iter().map(|member| member.reader.clone()).collect();
+        let mut alignment = Alignment::new(members.into());
+        readers[0].report(100);
+        readers[1].report(50);
+        assert_eq!(limits(&mut alignment, "a"), [(0, 0, 60), (1, 0, 70)]);
+        alignment.leave(&[1]);
+        assert_eq!(limits(&mut alignment, "a"), [(0, 0, 110)]);
+        // It begins anew, further back.
+        let again = member("a", 1, 20);
+        again.reader.report(30);
+        alignment.join(vec![again]);
+        assert_eq!(limits(&mut alignment, "a"), [(0, 0, 40), (1, 0, 50)]);
     }
 }

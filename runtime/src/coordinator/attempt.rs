@@ -1,13 +1,14 @@
-//! One attempt at a job: all its tasks, from start or resume to the end, a stop, or the first failure.
+//! One attempt at a job: all its tasks, from start or resume to the end, a stop, or the first failure that takes the whole job with it.
 
+mod build;
 mod checkpoints;
 mod give_up;
+mod region;
 mod requests;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -15,34 +16,33 @@ use tokio::task::JoinSet;
 use super::alignment::Alignment;
 use super::checkpointing::{Identity, Pending, Purpose};
 use super::commit::{Carried, CommitQueue};
-use super::control::{CheckpointInfo, CheckpointReply, CheckpointRequest, Control, StopMode, stop_requested};
+use super::control::{CheckpointInfo, CheckpointReply, CheckpointRequest, Control, JobState, StopMode, stop_requested};
 use super::failures::Failures;
-use super::in_flight::InFlight;
 use super::increments::Increments;
-use super::layout::{deal, deal_groups, wire};
+use super::regions::{name_of, regions_of};
 use super::run::RunSettings;
 use super::sources::Sources;
 use super::storage::{Checkpoint, CheckpointStore};
-use crate::chain::{BuildContext, ChainBuilder, Routers, SinkRegistry, Timing};
-use crate::checkpoint::SubtaskEntry;
 use crate::error::{JobError, JobResult};
-use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
-use crate::operator::RestoredState;
 use crate::panics::message;
 use crate::progress::Board;
+use crate::restart::RestartStrategy;
 use crate::seam::{self, Instant, Point, until};
-use crate::source::Throttle;
-use crate::task::{Task, TaskFailure, TaskId, TaskMessage, TaskReport};
+use crate::task::{TaskFailure, TaskId, TaskMessage, TaskReport};
+use build::{Restored, Shared};
 use checkpoints::{Writing, written};
+use region::{Failure, Phase, Region, Step, step_done};
 
 /// How an attempt ended well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum AttemptEnd {
     Finished,
     /// Stopped on request, after a last checkpoint.
     Stopped,
     /// Ended abruptly on request.
     Killed,
+    /// Not well: a part of the job has failed more often than it may.
+    GaveUp(JobError),
 }
 
 /// What an attempt starts from.
@@ -50,6 +50,8 @@ pub(super) struct Start {
     pub store: Option<Arc<CheckpointStore>>,
     /// The one to restore.
     pub checkpoint: Option<Checkpoint>,
+    /// That one is where the job was told to look, and not where it keeps its own.
+    pub named: bool,
     /// The number of the next one.
     pub first_checkpoint: u64,
     /// The id of the run.
@@ -66,13 +68,25 @@ pub(super) struct Attempt<'a> {
     store: Option<Arc<CheckpointStore>>,
     identity: Identity,
     board: Arc<Board>,
+    /// Per chain, per subtask; empty while its region is away.
     mailboxes: Vec<Vec<mpsc::UnboundedSender<TaskMessage>>>,
-    reports: mpsc::UnboundedReceiver<(TaskId, TaskReport)>,
+    reports: mpsc::UnboundedReceiver<(TaskId, u32, TaskReport)>,
+    shared: Shared<'a>,
+    regions: Vec<Region>,
+    /// By chain.
+    region_of: Vec<usize>,
+    /// What is done for regions that are away.
+    steps: JoinSet<(usize, Step)>,
+    /// What was restored at the beginning: its number, and whether it lies where the job was told to look.
+    origin: Option<(u64, bool)>,
+    /// The newest checkpoint that this attempt has stored.
+    completed: Option<u64>,
+    /// Why there is no next attempt.
+    gave_up: Option<JobError>,
     tasks: Tasks,
     /// Which task is which, for those that panic.
     running: HashMap<tokio::task::Id, TaskId>,
     task_count: usize,
-    cancel: watch::Sender<bool>,
     sources: Sources,
     alignment: Alignment,
     ended: HashSet<TaskId>,
@@ -92,7 +106,6 @@ pub(super) struct Attempt<'a> {
     parts: HashMap<TaskId, u64>,
     /// A checkpoint was begun and is not complete.
     begun: bool,
-    queue: CommitQueue,
     /// Checkpoints that are stored and whose output is being committed, with who waits for that.
     answers: Vec<(CheckpointInfo, CheckpointReply)>,
     /// Requests whose checkpoint was given up, and that belong to the one that is taken in its place.
@@ -101,144 +114,78 @@ pub(super) struct Attempt<'a> {
     claimed: Option<PathBuf>,
     /// The checkpoint that ends the attempt, once it is complete.
     last: Option<Purpose>,
+    /// All sources were told to end.
+    drained: bool,
 }
 
 impl<'a> Attempt<'a> {
     /// Builds all tasks, makes the sinks ready, finds splits, and starts.
     pub(super) async fn start(settings: &'a RunSettings, start: Start, board: Arc<Board>) -> JobResult<Self> {
         seam::reach(Point::Start).await?;
-        let Start { store, checkpoint, first_checkpoint, run, claimed } = start;
-        let run = run.as_str();
+        let Start { store, checkpoint, named, first_checkpoint, run, claimed } = start;
         let job = &settings.job;
-        let resumed = checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.checkpoint);
-        let mut in_flight = InFlight::default();
-        let mut old_parallelism = vec![0; job.chains.len()];
-        let mut dealt = match checkpoint {
-            Some(checkpoint) => {
-                let Checkpoint { manifest, entries, groups } = checkpoint;
-                let mut dealt = deal(&job.chains, &settings.parallelism, settings.max_parallelism, &manifest.chains, entries)?;
-                deal_groups(&mut dealt, &job.chains, &settings.parallelism, settings.max_parallelism, groups)?;
-                for (old, chain) in old_parallelism.iter_mut().zip(&job.chains) {
-                    *old = manifest.subtasks_of(chain.name);
-                }
-                in_flight = InFlight::take(&mut dealt.own, &manifest, job.fingerprint, &job.chains, &settings.parallelism)?;
-                dealt
-            }
-            None => deal(&job.chains, &settings.parallelism, settings.max_parallelism, &[], Vec::new())?,
-        };
+        let inherited = checkpoint.as_ref().and_then(|checkpoint| checkpoint.manifest.claimed.clone());
+        let mut restored = Restored::new(settings, checkpoint)?;
         let (report_sender, reports) = mpsc::unbounded_channel();
-        let (cancel, cancelled) = watch::channel(false);
-        let mut sinks = SinkRegistry::default();
-        let context = BuildContext {
-            params: &settings.params,
-            max_parallelism: settings.max_parallelism,
-            on_error: job.on_error,
-            #[cfg(feature = "disk")]
-            disk: disk(job.state, &settings.params)?,
-            batch_rows: if job.buffer_timeout_micros == 0 { 1 } else { BATCH_ROWS },
-            run,
-            first_checkpoint,
-            retained: u32::try_from(settings.retain).unwrap_or(u32::MAX),
-            replace: settings.replace,
-        };
-        let buffer_timeout =
-            u64::try_from(job.buffer_timeout_micros).ok().filter(|&micros| micros > 0).map(Duration::from_micros);
         let increments = Increments::new(changes_are_known(job.state));
-        let mut aligned = Vec::new();
-        let (mut codecs, mut routers) = (BTreeMap::new(), Routers::default());
-        let mut mailboxes = Vec::new();
-        let mut ready = Vec::new();
+        let shared = Shared {
+            settings,
+            board: board.clone(),
+            reports: report_sender,
+            run: run.clone(),
+            anew: increments.anew(),
+            #[cfg(feature = "disk")]
+            disk: build::disk(job.state, &settings.params)?,
+        };
         board.begin_attempt();
-        for (index, wirings) in wire(&job.chains, &settings.parallelism)?.into_iter().enumerate() {
-            let spec = &job.chains[index];
-            let mut own_mailboxes = Vec::new();
-            let throttle = Arc::new(Throttle::default());
-            let (old, parallelism) = (old_parallelism[index], settings.parallelism[index]);
-            let mut on_their_way = in_flight.deal(index, spec, old, parallelism, &codecs, &routers)?;
-            for (subtask, wiring) in wirings.into_iter().enumerate() {
-                let outbox = OutboxHandle::new(wiring.senders.len());
-                let mut builder = ChainBuilder {
-                    context: &context,
-                    chain: index,
-                    subtask: u32::try_from(subtask).unwrap_or(u32::MAX),
-                    parallelism,
-                    outputs: &wiring.outputs,
-                    outbox: outbox.clone(),
-                    sinks: &mut sinks,
-                    throttle: throttle.clone(),
-                    timing: Timing::default(),
-                    aligned: &mut aligned,
-                    codecs: &mut codecs,
-                    routers: &mut routers,
-                };
-                let chain = (spec.build)(&mut builder)?;
-                let id = TaskId { chain: index, subtask: builder.subtask };
-                let (mailbox, messages) = mpsc::unbounded_channel();
-                own_mailboxes.push(mailbox);
-                let SubtaskEntry { finished, watermark } = dealt.subtasks[index][subtask];
-                let gate = match spec.inputs.is_empty() {
-                    true => None,
-                    false => {
-                        let gate = Gate::new(wiring.receivers).in_mode(settings.checkpoints.mode);
-                        let mut gate = gate.with_codecs(|input| codecs.get(&spec.inputs[input].edge).copied());
-                        gate.restore_in_flight(std::mem::take(&mut on_their_way[subtask]));
-                        Some(gate)
-                    }
-                };
-                ready.push(Task {
-                    id,
-                    uid: spec.uids.first().copied().unwrap_or(spec.name).into(),
-                    chain,
-                    gate,
-                    sender: Outbox::new(outbox.clone(), wiring.senders),
-                    outbox,
-                    messages,
-                    reports: report_sender.clone(),
-                    cancel: cancelled.clone(),
-                    buffer_timeout,
-                    status: board.status_of(id),
-                    anew: increments.anew(),
-                    restored: std::mem::replace(&mut dealt.states[index][subtask], RestoredState::new()),
-                    watermark,
-                    finished,
-                });
+        let (mut regions, mut region_of) = (Vec::new(), vec![0; job.chains.len()]);
+        let mut mailboxes = vec![Vec::new(); job.chains.len()];
+        let (mut alignment, mut ready) = (Alignment::default(), Vec::new());
+        for (index, chains) in regions_of(&job.chains).into_iter().enumerate() {
+            let attempt = board.begin_region(chains[0]);
+            let cancel = watch::channel(false).0;
+            let built = shared.build(&chains, attempt, &cancel.subscribe(), first_checkpoint, &mut restored)?;
+            for (chain, own) in built.mailboxes {
+                (region_of[chain], mailboxes[chain]) = (index, own);
             }
-            mailboxes.push(own_mailboxes);
+            alignment.join(built.aligned);
+            ready.push(built.tasks);
+            let queue = CommitQueue::new(built.sinks.into_sinks(), &board);
+            regions.push(Region::new(name_of(&job.chains, &chains), chains, attempt, cancel, queue));
         }
         // Before sinks take back what newer checkpoints have committed: these count no more.
         if let Some(store) = &store {
             store.give_up_newer().await?;
         }
-        let mut queue = CommitQueue::new(sinks.into_sinks(), &board);
-        queue.start(resumed, dealt.own.iter().map(|(_, entry)| entry)).await?;
-        seam::reach(Point::Restored).await?;
-        let sources = Sources::open(settings, &dealt, resumed.is_some(), &mailboxes, &board)?;
-        let task_count = ready.len();
-        let mut tasks = JoinSet::new();
-        let mut running = HashMap::new();
-        for task in ready {
-            let id = task.id;
-            let spawned = tasks.spawn(async move { (id, task.run().await) });
-            running.insert(spawned.id(), id);
+        for queue in regions.iter_mut().filter_map(Region::queue_mut) {
+            queue.start(restored.checkpoint, restored.dealt.own.iter().map(|(_, entry)| entry)).await?;
         }
-        Ok(Attempt {
+        seam::reach(Point::Restored).await?;
+        let mut attempt = Attempt {
             settings,
             identity: Identity {
                 job: job.name.to_owned(),
                 fingerprint: job.fingerprint,
-                run: run.to_owned(),
+                run,
                 max_parallelism: settings.max_parallelism,
+                claimed: claimed.as_ref().map(|folder| folder.display().to_string()).or(inherited),
             },
             store,
             board,
             mailboxes,
             reports,
-            tasks,
-            running,
-            task_count,
-            cancel,
-            sources,
-            alignment: Alignment::new(aligned),
+            shared,
+            regions,
+            region_of,
+            steps: JoinSet::new(),
+            origin: restored.checkpoint.map(|checkpoint| (checkpoint, named)),
+            completed: None,
+            gave_up: None,
+            tasks: JoinSet::new(),
+            running: HashMap::new(),
+            task_count: ready.iter().map(Vec::len).sum(),
+            sources: Sources::new(job.chains.len()),
+            alignment,
             ended: HashSet::new(),
             next_checkpoint: first_checkpoint,
             next_trigger: settings.checkpoint_interval.map(|interval| Instant::now() + interval),
@@ -251,21 +198,30 @@ impl<'a> Attempt<'a> {
             increments,
             parts: HashMap::new(),
             begun: false,
-            queue,
             answers: Vec::new(),
             again: Vec::new(),
             claimed,
             last: None,
-        })
+            drained: false,
+        };
+        for index in 0..attempt.regions.len() {
+            attempt.open(index, &restored)?;
+        }
+        for (index, tasks) in ready.into_iter().enumerate() {
+            attempt.spawn(index, tasks);
+        }
+        Ok(attempt)
     }
 
-    /// Runs to the end, a stop, or the first failure. All tasks have ended when it returns.
-    pub(super) async fn run(mut self, control: &mut Control) -> JobResult<AttemptEnd> {
-        let result = self.drive(control).await;
+    /// Runs to the end, a stop, or a failure that takes the job with it. All tasks have ended when it returns.
+    pub(super) async fn run(mut self, control: &mut Control, strategy: &mut RestartStrategy) -> JobResult<AttemptEnd> {
+        let result = self.drive(control, strategy).await;
         if result.is_err() && self.begun {
             self.board.checkpoint_failed();
         }
-        let _ = self.cancel.send(true);
+        for region in &self.regions {
+            let _ = region.cancel.send(true);
+        }
         self.mailboxes.clear();
         while self.tasks.join_next().await.is_some() {}
         // A checkpoint that is on its way to the store completes or fails before the next attempt looks for the newest: were it
@@ -274,73 +230,107 @@ impl<'a> Attempt<'a> {
             let _ = job.await;
         }
         while self.stale.join_next().await.is_some() {}
-        self.queue.settle().await;
-        result
+        self.settle().await;
+        match self.gave_up {
+            Some(error) => Ok(AttemptEnd::GaveUp(error)),
+            None => result,
+        }
     }
 
-    async fn drive(&mut self, control: &mut Control) -> JobResult<AttemptEnd> {
-        let (mut stopping, mut drained) = (StopMode::None, false);
-        let Control { stop, stopper, requests, wanted, .. } = control;
+    async fn drive(&mut self, control: &mut Control, strategy: &mut RestartStrategy) -> JobResult<AttemptEnd> {
+        let mut stopping = StopMode::None;
         loop {
             self.answer();
             if let Some(purpose) = self.last
-                && self.queue.is_done()
+                && self.queues().all(CommitQueue::is_done)
             {
                 if purpose == Purpose::Stop {
                     return Ok(AttemptEnd::Stopped);
                 }
-                if !self.queue.has_results() {
+                if !self.queues().any(CommitQueue::has_results) {
                     seam::reach(Point::Finish).await?;
-                    self.queue.finish().await?;
+                    for queue in self.regions.iter_mut().filter_map(Region::queue_mut) {
+                        queue.finish().await?;
+                    }
                     return Ok(AttemptEnd::Finished);
                 }
                 // Merged at the end: another checkpoint holds the results, and commits them.
                 self.last = None;
             }
-            if stopping == StopMode::Drain && !drained {
-                drained = self.drain();
+            if stopping == StopMode::Drain && !self.drained {
+                self.drained = self.drain();
             }
             // A request that was made before a stop belongs to the checkpoint of the stop.
-            wanted.append(&mut self.again);
-            while let Ok(request) = requests.try_recv() {
-                wanted.push(request);
+            control.wanted.append(&mut self.again);
+            while let Ok(request) = control.requests.try_recv() {
+                control.wanted.push(request);
             }
-            self.trigger_if_due(stopping, wanted);
-            let wake = self.wake_at();
-            tokio::select! {
+            self.bring_back(stopping != StopMode::None);
+            self.trigger_if_due(stopping, &mut control.wanted);
+            let (wake, whole) = (self.wake_at(), self.is_whole());
+            let Control { stop, stopper, requests, wanted, .. } = control;
+            let happened: Result<(), Failure> = tokio::select! {
                 biased;
-                Some((task, report)) = self.reports.recv() => self.report(task, report)?,
-                Some(joined) = self.tasks.join_next() => self.task_ended(joined)?,
-                () = self.alignment.due() => self.alignment.announce(&self.mailboxes),
-                done = self.sources.call_done() => self.sources.found(done, &self.mailboxes)?,
-                written = written(&mut self.writing) => {
-                    if self.written(written, stopper)? {
-                        stopping = StopMode::None;
+                Some((task, attempt, report)) = self.reports.recv() => self.report(task, attempt, report),
+                Some(joined) = self.tasks.join_next() => self.task_ended(joined),
+                Some(stepped) = self.steps.join_next() => self.stepped(stepped),
+                () = self.alignment.due() => {
+                    self.alignment.announce(&self.mailboxes);
+                    Ok(())
+                }
+                done = self.sources.call_done() => {
+                    let region = self.region_of[done.chain];
+                    self.sources.found(done, &self.mailboxes).map_err(Failure::of(region))
+                }
+                written = written(&mut self.writing) => match self.written(written, stopper) {
+                    Ok(goes_on) => {
+                        if goes_on {
+                            stopping = StopMode::None;
+                        }
+                        Ok(())
                     }
-                }
+                    Err(error) => Err(error.into()),
+                },
+                // Regions that are away wait for it.
+                Some(_) = self.stale.join_next() => Ok(()),
                 error = lost(self.store.as_deref()) => return Err(error),
-                committed = self.queue.step_done() => {
-                    committed?;
-                    self.queue.go_on();
-                }
+                committed = step_done(&mut self.regions) => committed.map(|region| {
+                    self.regions[region].queue_mut().into_iter().for_each(CommitQueue::go_on);
+                }),
                 mode = stop_requested(stop, stopping) => {
                     stopping = mode;
                     if mode == StopMode::Kill {
                         return Ok(AttemptEnd::Killed);
                     }
+                    Ok(())
                 }
-                Some(request) = requests.recv() => wanted.push(request),
-                () = until(wake) => {}
+                Some(request) = requests.recv() => {
+                    wanted.push(request);
+                    Ok(())
+                }
+                () = until(wake) => Ok(()),
+            };
+            if let Err(failure) = happened {
+                self.failed(failure, strategy, control)?;
+            }
+            if whole != self.is_whole() {
+                control.enter(if whole { JobState::Restarting } else { JobState::Running });
             }
             self.overtake_if_due();
             self.expire()?;
         }
     }
 
+    /// What the sinks of the regions that run have to commit.
+    fn queues(&self) -> impl Iterator<Item = &CommitQueue> {
+        self.regions.iter().filter_map(Region::queue)
+    }
+
     /// Tells those who asked for a checkpoint, once its output is committed.
     fn answer(&mut self) {
         for (info, reply) in std::mem::take(&mut self.answers) {
-            if self.queue.is_committed(info.id) {
+            // A region that is away commits when it comes back.
+            if self.is_whole() && self.queues().all(|queue| queue.is_committed(info.id)) {
                 // Whoever asked may have gone.
                 let _ = reply.send(Ok(info));
             } else {
@@ -367,6 +357,9 @@ impl<'a> Attempt<'a> {
             let overtake = self.pending.as_ref().and_then(|pending| pending.overtake_at);
             return self.deadline().into_iter().chain(overtake).min();
         }
+        if !self.is_whole() {
+            return self.returns_at();
+        }
         let waits = if self.failures.any() { self.earliest.filter(|&at| at > Instant::now()) } else { None };
         match (self.next_trigger, waits) {
             (Some(next), Some(waits)) => Some(next.max(waits)),
@@ -374,15 +367,20 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn report(&mut self, task: TaskId, report: TaskReport) -> JobResult<()> {
+    fn report(&mut self, task: TaskId, attempt: u32, report: TaskReport) -> Result<(), Failure> {
+        let index = self.region_of[task.chain];
+        let region = &self.regions[index];
+        if region.attempt != attempt || !region.runs() {
+            return Ok(());
+        }
         match report {
-            TaskReport::NeedsSplit => self.sources.split_wanted(task, &self.mailboxes),
+            TaskReport::NeedsSplit => self.sources.split_wanted(task, &self.mailboxes).map_err(Failure::of(index)),
             TaskReport::SourceEvent { taken, event } => {
                 // On its way while the checkpoint is being taken: behind what the enumerator said, before what the reader says.
                 if let Some(pending) = self.pending.as_mut().filter(|pending| pending.id > taken) {
                     pending.enumerators.extend(self.sources.on_its_way(task, &event));
                 }
-                self.sources.event(task, &event, &self.mailboxes)
+                self.sources.event(task, &event, &self.mailboxes).map_err(Failure::of(index))
             }
             TaskReport::Ended => {
                 self.ended.insert(task);
@@ -401,37 +399,33 @@ impl<'a> Attempt<'a> {
                 }
                 Ok(())
             }
-            TaskReport::Decline(decline) => self.declined(task, decline),
+            TaskReport::Decline(decline) => Ok(self.declined(task, decline)?),
         }
     }
 
-    fn task_ended(&mut self, joined: Result<(TaskId, Result<(), TaskFailure>), tokio::task::JoinError>) -> JobResult<()> {
-        match joined {
-            // A task that lost its partner was cancelled by the failure of that one, which is about to be reported.
-            Ok((_, Ok(()) | Err(TaskFailure::Cancelled))) => Ok(()),
-            Ok((_, Err(TaskFailure::Failed(error)))) => Err(error),
+    fn task_ended(&mut self, joined: Result<(TaskId, Result<(), TaskFailure>), tokio::task::JoinError>) -> Result<(), Failure> {
+        let (task, result) = match joined {
+            Ok((task, result)) => (Some(task), result),
             Err(error) => {
-                let task = self.running.get(&error.id()).map_or_else(|| "a task".to_owned(), |&task| self.name_of(task));
-                Err(JobError::transient(format!("{task} panicked: {}", message(error))))
+                let task = self.running.get(&error.id()).copied();
+                let name = task.map_or_else(|| "a task".to_owned(), |task| self.name_of(task));
+                (task, Err(JobError::transient(format!("{name} panicked: {}", message(error))).into()))
             }
+        };
+        let region = task.map(|task| self.region_of[task.chain]);
+        if let Some(region) = region {
+            self.regions[region].running -= 1;
+        }
+        match result {
+            // A task that lost its partner was cancelled by the failure of that one, which is about to be reported.
+            Ok(()) | Err(TaskFailure::Cancelled) => Ok(()),
+            Err(TaskFailure::Failed(error)) => Err(Failure { region, error }),
         }
     }
 
     /// `counts (subtask 1)`
     fn name_of(&self, task: TaskId) -> String {
         format!("{} (subtask {})", self.settings.job.chains[task.chain].name, task.subtask)
-    }
-}
-
-/// The disk of an attempt: empty, and gone with its last operator.
-#[cfg(feature = "disk")]
-fn disk(state: crate::job::StateConfig, params: &crate::params::ParamValues) -> JobResult<Option<Arc<crate::state::Disk>>> {
-    match state {
-        crate::job::StateConfig::Memory => Ok(None),
-        crate::job::StateConfig::Disk { path, memory } => {
-            let path = path(params)?;
-            Ok(Some(Arc::new(crate::state::Disk::open(path.as_ref(), memory)?)))
-        }
     }
 }
 

@@ -46,6 +46,8 @@ pub(super) struct Identity {
     pub fingerprint: u64,
     pub run: String,
     pub max_parallelism: u32,
+    /// What the job has taken over.
+    pub claimed: Option<String>,
 }
 
 impl Pending {
@@ -105,6 +107,7 @@ impl Pending {
             // The store says so.
             epoch: 0,
             max_parallelism: identity.max_parallelism,
+            claimed: identity.claimed.clone(),
             chains: chains.iter().map(|&name| ChainEntry { name: name.to_owned(), subtasks: Vec::new() }).collect(),
             files: Vec::new(),
         };

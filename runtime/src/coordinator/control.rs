@@ -65,7 +65,7 @@ pub enum JobState {
     Starting,
     /// Tasks run.
     Running,
-    /// An attempt has failed, the next one has not begun.
+    /// An attempt of the job, or of a part of it while the others go on, has failed, and the next one has not begun.
     Restarting,
     /// All input was read and everything is committed.
     Finished,

@@ -4,7 +4,8 @@
 //! checkpoints, those too that were given up, and which were stored. Out: whether the next checkpoint begins anew, and for one that
 //! does not the files to build upon, and what is missing between these and its own pieces.
 //!
-//! - Every attempt begins anew: a checkpoint names only files that this attempt has written.
+//! - Every attempt begins anew: a checkpoint names only files that this attempt has written. So does the first one behind the return of a
+//!   region, whose state of before counts no more.
 //! - Pieces of checkpoints that were given up are carried into the next one, in their order, as they are: not encoded yet. If they are lost,
 //!   become too many, or cannot be encoded, that begins anew.
 //! - No checkpoint is stored whose pieces do not join: each is looked at, whatever the tasks were told.

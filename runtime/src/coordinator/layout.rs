@@ -21,11 +21,11 @@ pub(crate) struct Wiring {
     pub receivers: Vec<(usize, Receiver<Element>)>,
 }
 
-/// Connects all subtasks: per chain, per subtask.
-pub(crate) fn wire(chains: &[ChainSpec], parallelism: &[u32]) -> JobResult<Vec<Vec<Wiring>>> {
+/// Connects all subtasks of the chains of a region, which only chains of the same region feed: per chain of the job, per subtask.
+pub(crate) fn wire(chains: &[ChainSpec], parallelism: &[u32], region: &[usize]) -> JobResult<Vec<Vec<Wiring>>> {
     let mut wiring: Vec<Vec<Wiring>> =
         parallelism.iter().map(|&subtasks| (0..subtasks).map(|_| Wiring::default()).collect()).collect();
-    for (consumer, chain) in chains.iter().enumerate() {
+    for (consumer, chain) in region.iter().map(|&consumer| (consumer, &chains[consumer])) {
         for (input, spec) in chain.inputs.iter().enumerate() {
             if spec.from >= consumer {
                 return Err(JobError::new(format!("the chain `{}` reads from a chain that comes after it", chain.name)));

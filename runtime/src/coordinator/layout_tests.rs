@@ -32,7 +32,7 @@ fn chains() -> Vec<ChainSpec> {
 
 #[test]
 fn forward_goes_straight_and_everything_else_to_all() {
-    let wiring = wire(&chains(), &[2, 2, 3]).unwrap();
+    let wiring = wire(&chains(), &[2, 2, 3], &[0, 1, 2]).unwrap();
     let channels = |chain: usize, subtask: usize| (wiring[chain][subtask].senders.len(), wiring[chain][subtask].receivers.len());
     assert_eq!(channels(0, 0), (1 + 3, 0), "one straight to b, three to c");
     assert_eq!(channels(1, 1), (3, 1), "b to c: the parallelism differs, so rows are dealt to all");

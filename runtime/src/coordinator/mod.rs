@@ -16,6 +16,7 @@ mod layout;
 #[cfg(test)]
 mod layout_tests;
 mod lease;
+mod regions;
 mod retention;
 #[cfg(test)]
 mod retention_tests;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::attempt::{Attempt, AttemptEnd, Start};
 use super::control::{Control, JobState, StopMode, stop_requested};
 use super::files::Landing;
-use super::savepoint::{Named, remove_claimed};
+use super::savepoint::{Named, is_gone, is_of, remove_claimed};
 use super::storage::{CheckpointStore, Found};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::graph::CheckpointMode;
@@ -161,6 +161,7 @@ async fn attempts_in(
         };
         let own = found.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.run.clone());
         let own_highest = found.highest;
+        let is_named = named.is_some();
         if let Some(Named { checkpoint, folder }) = named {
             found.highest = found.highest.max(checkpoint.manifest.checkpoint);
             found.checkpoint = Some(checkpoint);
@@ -206,6 +207,7 @@ async fn attempts_in(
         let start = Start {
             store: store.clone(),
             checkpoint: found.checkpoint,
+            named: is_named,
             first_checkpoint,
             run: run.clone(),
             claimed: claimed.clone(),
@@ -213,7 +215,7 @@ async fn attempts_in(
         let outcome = match Attempt::start(&settings, start, board.clone()).await {
             Ok(attempt) => {
                 control.enter(JobState::Running);
-                attempt.run(control).await
+                attempt.run(control, &mut strategy).await
             }
             Err(error) => Err(error),
         };
@@ -223,6 +225,7 @@ async fn attempts_in(
                 return Ok(RunEnd::Stopped(store.map(|store| store.directory().display().to_string())));
             }
             Ok(AttemptEnd::Killed) => return Ok(RunEnd::Killed),
+            Ok(AttemptEnd::GaveUp(error)) => return Err(error),
             Err(error) => error,
         };
         let hint = repeated.again(&error, board.progress().checkpoint.map(|(id, _)| id));
@@ -246,16 +249,7 @@ async fn wait_to_restart(
         return ControlFlow::Break(Err(error));
     }
     let Some(delay) = strategy.after_failure(Instant::now()) else {
-        if let Some(limit) = strategy.limit() {
-            notice(&format!(
-                "{name}: attempt {attempt} failed, and there is no other: `{limit}`, failure {}",
-                strategy.failures()
-            ));
-        }
-        return ControlFlow::Break(Err(match hint {
-            Some(hint) => JobError::transient(format!("{error}\n  {hint}")),
-            None => error,
-        }));
+        return ControlFlow::Break(Err(gives_up(name, &format!("attempt {attempt} failed"), error, hint, strategy)));
     };
     let hint = hint.map(|hint| format!("\n  {hint}")).unwrap_or_default();
     notice(&format!(
@@ -274,16 +268,27 @@ async fn wait_to_restart(
     }
 }
 
+/// There is no other attempt, as `what` says has failed once too often. Gives the error that ends the job.
+pub(super) fn gives_up(name: &str, what: &str, error: JobError, hint: Option<&str>, strategy: &RestartStrategy) -> JobError {
+    if let Some(limit) = strategy.limit() {
+        notice(&format!("{name}: {what}, and there is no other: `{limit}`, failure {}", strategy.failures()));
+    }
+    match hint {
+        Some(hint) => JobError::transient(format!("{error}\n  {hint}")),
+        None => error,
+    }
+}
+
 /// Tells failures that come again at one place from others.
 #[derive(Debug, Default)]
-struct Repeated {
+pub(super) struct Repeated {
     /// What the last panic said, and the checkpoint before it.
     last: Option<(String, Option<u64>)>,
 }
 
 impl Repeated {
     /// What to do about a panic that has come before, with the same checkpoint behind it.
-    fn again(&mut self, error: &JobError, checkpoint: Option<u64>) -> Option<&'static str> {
+    pub(super) fn again(&mut self, error: &JobError, checkpoint: Option<u64>) -> Option<&'static str> {
         // Of panics alone: a service that is down says the same every time, too. Which subtask gets the record may change.
         let Some((_, said)) = error.message().split_once(" panicked: ") else {
             self.last = None;
@@ -318,7 +323,27 @@ async fn look_up(
     if newest.is_some_and(|newest| newest >= own_from) {
         return Ok((found, None));
     }
+    if settings.claim
+        && let Some(own) = &found.checkpoint
+        && own.manifest.claimed.as_ref().is_some_and(|claimed| is_of(claimed, path))
+        && is_gone(path).await
+    {
+        // A supervisor repeats its command: what the job has taken over is of its own line, and goes when there are newer ones.
+        notice(&format!(
+            "{}: `{}` was claimed and is removed since: goes on from checkpoint {} of its own, which comes from it",
+            settings.job.name,
+            path.display(),
+            own.manifest.checkpoint
+        ));
+        return Ok((found, None));
+    }
     let named = CheckpointStore::named(path, settings.job.name, &landing(settings)?).await?;
+    // Wherever it lies: what sinks have taken back is known where the job keeps its own.
+    if let Some(store) = store
+        && let Some(reason) = store.given_up().await.reason_of_savepoint(&named.checkpoint.manifest)
+    {
+        return Err(JobError::new(format!("cannot resume from `{}`: it counts no more: {reason}", path.display())));
+    }
     Ok((found, Some(named)))
 }
 

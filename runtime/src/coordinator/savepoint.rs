@@ -12,7 +12,7 @@ use object_store::{ObjectStore, ObjectStoreExt};
 use super::contents::Contents;
 use super::files::Landing;
 use super::lease;
-use super::storage::{Checkpoint, CheckpointStore, ReadError, Written};
+use super::storage::{Checkpoint, CheckpointStore, ReadError, Written, ids};
 use crate::checkpoint::{DataFile, MANIFEST, Manifest, folder_of, number_of, savepoint_of};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::notice::notice;
@@ -186,6 +186,42 @@ async fn has_manifest(store: &dyn ObjectStore, name: &str) -> Result<bool, Strin
         Err(object_store::Error::NotFound { .. }) => Ok(false),
         Err(error) => Err(root_cause(&error)),
     }
+}
+
+/// Whether the folder of a claimed checkpoint is what somebody names: that folder, or the directory that it is in.
+pub(super) fn is_of(claimed: &str, path: &Path) -> bool {
+    let named = match path.to_str().filter(|path| scheme_of(path).is_some()) {
+        Some(place) => PathBuf::from(place.trim_end_matches('/')),
+        // It may be gone, but not the directory that it was in.
+        None => match (path.canonicalize(), path.file_name()) {
+            (Ok(whole), _) => whole,
+            (Err(_), Some(name)) => {
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                parent.canonicalize().map_or_else(|_| path.to_owned(), |parent| parent.join(name))
+            }
+            (Err(_), None) => path.to_owned(),
+        },
+    };
+    let claimed = Path::new(claimed);
+    claimed == named || claimed.parent() == Some(&named)
+}
+
+/// Whether there is no checkpoint there any more, nor below. False where that cannot be seen.
+pub(super) async fn is_gone(path: &Path) -> bool {
+    if scheme_of(&path.to_string_lossy()).is_none() && !path.exists() {
+        return true;
+    }
+    let Ok(store) = folder_store(&path.to_string_lossy()) else { return false };
+    if has_manifest(&*store, MANIFEST).await != Ok(false) {
+        return false;
+    }
+    let Ok(ids) = ids(&*store).await else { return false };
+    for id in ids {
+        if has_manifest(&*store, &format!("{}/{MANIFEST}", folder_of(id))).await != Ok(false) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Removes a checkpoint that the job has taken over, the manifest first. One that is gone is fine.

@@ -29,18 +29,29 @@ pub(super) type Mailboxes = [Vec<UnboundedSender<TaskMessage>>];
 
 type Found = JobResult<Box<dyn Any + Send>>;
 
+/// Work on another thread is done.
+pub(super) struct Done {
+    pub chain: usize,
+    number: u64,
+    found: Found,
+}
+
 /// All sources of an attempt.
 pub(super) struct Sources {
     /// Per chain; None: it does not start with a source.
     chains: Vec<Option<Enumeration>>,
-    /// Work on other threads, with the chain that it is for.
-    calls: JoinSet<(usize, Found)>,
+    /// Work on other threads, with the chain that it is for, and the number of its enumerator.
+    calls: JoinSet<(usize, u64, Found)>,
+    /// How many enumerators there have been.
+    opened: u64,
 }
 
 struct Enumeration {
     name: Arc<str>,
     uid: &'static str,
     enumerator: Box<dyn ErasedEnumerator>,
+    /// No other has this number.
+    number: u64,
     /// What its readers were told about the watermark.
     held: bool,
     /// Readers that were told that there are no more splits.
@@ -50,20 +61,23 @@ struct Enumeration {
 }
 
 impl Sources {
-    /// Makes the enumerators: anew, or from the checkpoint, with the splits that readers had.
+    /// None yet, of so many chains.
+    pub(super) fn new(chains: usize) -> Self {
+        Sources { chains: (0..chains).map(|_| None).collect(), calls: JoinSet::new(), opened: 0 }
+    }
+
+    /// Makes the enumerators of a region: anew, or from the checkpoint, with the splits that readers had.
     pub(super) fn open(
+        &mut self,
         settings: &RunSettings,
+        region: &[usize],
         dealt: &Dealt,
         resumed: bool,
         mailboxes: &Mailboxes,
         board: &Board,
-    ) -> JobResult<Self> {
-        let mut sources = Sources { chains: Vec::new(), calls: JoinSet::new() };
-        for (index, chain) in settings.job.chains.iter().enumerate() {
-            let (Some(build), Some(uid)) = (chain.source, chain.uids.first().copied()) else {
-                sources.chains.push(None);
-                continue;
-            };
+    ) -> JobResult<()> {
+        for (index, chain) in region.iter().map(|&index| (index, &settings.job.chains[index])) {
+            let (Some(build), Some(uid)) = (chain.source, chain.uids.first().copied()) else { continue };
             let name = uid.split('/').next().unwrap_or(chain.name);
             let in_source = |error: JobError| error.context(format_args!("source {name}"));
             let context = SourceContext { name: name.to_owned(), parallelism: settings.parallelism[index] };
@@ -78,21 +92,30 @@ impl Sources {
             let source = build(&settings.params).map_err(in_source)?;
             let enumerator = source.enumerator(&context, stored.as_deref()).map_err(in_source)?;
             let unassigned = board.unassigned(name);
-            let enumeration = Enumeration { name: name.into(), uid, enumerator, held: true, latched: HashSet::new(), unassigned };
-            sources.chains.push(Some(enumeration));
+            self.opened += 1;
+            let (number, latched) = (self.opened, HashSet::new());
+            let enumeration = Enumeration { name: name.into(), uid, enumerator, number, held: true, latched, unassigned };
+            self.chains[index] = Some(enumeration);
             if resumed && stored.is_some() {
                 let mut splits: Vec<_> = own(SPLITS).map(|(_, split)| split).collect();
                 for (subtask, event) in own(EVENTS) {
-                    sources.hear_again(index, subtask, &event, &mut splits)?;
+                    self.hear_again(index, subtask, &event, &mut splits)?;
                 }
-                sources.act(index, mailboxes, |enumerator| enumerator.add_splits_back(&splits))?;
+                self.act(index, mailboxes, |enumerator| enumerator.add_splits_back(&splits))?;
             }
-            sources.act(index, mailboxes, |enumerator| enumerator.start())?;
+            self.act(index, mailboxes, |enumerator| enumerator.start())?;
             for subtask in 0..settings.parallelism[index] {
-                sources.act(index, mailboxes, |enumerator| enumerator.reader_added(subtask))?;
+                self.act(index, mailboxes, |enumerator| enumerator.reader_added(subtask))?;
             }
         }
-        Ok(sources)
+        Ok(())
+    }
+
+    /// The enumerators of a region are no more, nor is what they have begun.
+    pub(super) fn close(&mut self, region: &[usize]) {
+        for &chain in region {
+            self.chains[chain] = None;
+        }
     }
 
     /// A reader asks for a split.
@@ -134,22 +157,25 @@ impl Sources {
             _ => None,
         }));
         for call in reaction.calls {
-            self.calls.spawn(work(chain, name.clone(), call));
+            self.calls.spawn(work(chain, source.number, name.clone(), call));
         }
         Ok(())
     }
 
     /// Waits for work on other threads. Cancel safe.
-    pub(super) async fn call_done(&mut self) -> (usize, Found) {
+    pub(super) async fn call_done(&mut self) -> Done {
         match self.calls.join_next().await {
-            Some(Ok(done)) => done,
+            Some(Ok((chain, number, found))) => Done { chain, number, found },
             // The bodies of these tasks only wait: they do not panic.
             Some(Err(_)) | None => std::future::pending().await,
         }
     }
 
-    /// Hands the result of work on another thread to its enumerator.
-    pub(super) fn found(&mut self, (chain, found): (usize, Found), mailboxes: &Mailboxes) -> JobResult<()> {
+    /// Hands the result of work on another thread to its enumerator, if that is still there.
+    pub(super) fn found(&mut self, Done { chain, number, found }: Done, mailboxes: &Mailboxes) -> JobResult<()> {
+        if self.chains[chain].as_ref().is_none_or(|source| source.number != number) {
+            return Ok(());
+        }
         self.act(chain, mailboxes, |enumerator| enumerator.found(found))
     }
 
@@ -214,7 +240,7 @@ impl Sources {
             source.tell(chain, action, mailboxes).map_err(in_source)?;
         }
         for call in reaction.calls {
-            self.calls.spawn(work(chain, name.clone(), call));
+            self.calls.spawn(work(chain, source.number, name.clone(), call));
         }
         source.unassigned.store(source.enumerator.unassigned(), Relaxed);
         if changed && !hold {
@@ -266,11 +292,11 @@ fn send(mailboxes: &Mailboxes, chain: usize, subtask: u32, message: TaskMessage)
 
 /// Does the work of an enumerator on a thread of its own: it may hang (a folder on a network), and then it must keep neither
 /// the coordinator nor the end of the process waiting.
-async fn work(chain: usize, name: Arc<str>, call: Call<Box<dyn Any + Send>>) -> (usize, Found) {
+async fn work(chain: usize, number: u64, name: Arc<str>, call: Call<Box<dyn Any + Send>>) -> (usize, u64, Found) {
     tokio::time::sleep(call.after).await;
     let found = match seam::reach(Point::Discover).await {
         Ok(()) => seam::own_thread(format!("find {name}"), call.work).await,
         Err(error) => Err(error),
     };
-    (chain, found)
+    (chain, number, found)
 }

@@ -18,7 +18,7 @@ const GAUGE: bool = false;
 
 definitions! {
     UPTIME GAUGE "millstream_job_uptime" "Milliseconds since the process started the job.";
-    RESTARTS COUNTER "millstream_job_numRestarts" "Attempts after the first.";
+    RESTARTS COUNTER "millstream_job_numRestarts" "Attempts after the first, of the job or of a region.";
     CHECKPOINTS COUNTER "millstream_job_numberOfCompletedCheckpoints" "Checkpoints completed by this process.";
     FAILED_CHECKPOINTS COUNTER "millstream_job_numberOfFailedCheckpoints" "Checkpoints that were begun and given up.";
     CHECKPOINT_ID GAUGE "millstream_job_lastCompletedCheckpointId" "The number of the last complete checkpoint.";
@@ -76,9 +76,8 @@ pub(crate) fn collect(job: &'static str, numbers: &JobNumbers, shares: &[Share])
     for (source, splits) in &numbers.unassigned {
         out.add(&UNASSIGNED, &[("source", source)], *splits as f64);
     }
-    let attempt = (numbers.restarts + 1).to_string();
     for (index, task) in numbers.tasks.iter().enumerate() {
-        let subtask = task.id.subtask.to_string();
+        let (subtask, attempt) = (task.id.subtask.to_string(), task.attempt.to_string());
         let name = numbers.chains.get(task.id.chain).map_or("", |chain| chain.name);
         let labels = [("task", name), ("subtask", subtask.as_str()), ("attempt", attempt.as_str())];
         let share = shares.get(index).copied().unwrap_or_default();

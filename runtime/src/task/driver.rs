@@ -25,6 +25,8 @@ use events::{Blocked, Event};
 /// A subtask of a chain, ready to run.
 pub(crate) struct Task {
     pub id: TaskId,
+    /// Of its region.
+    pub attempt: u32,
     /// Under which what was on its way to the task is stored.
     pub uid: Arc<str>,
     pub chain: Box<dyn Chain>,
@@ -33,7 +35,7 @@ pub(crate) struct Task {
     pub outbox: OutboxHandle,
     pub sender: Outbox,
     pub messages: mpsc::UnboundedReceiver<TaskMessage>,
-    pub reports: mpsc::UnboundedSender<(TaskId, TaskReport)>,
+    pub reports: mpsc::UnboundedSender<(TaskId, u32, TaskReport)>,
     pub cancel: watch::Receiver<bool>,
     /// How long a partial batch may wait; None: until it is full.
     pub buffer_timeout: Option<Duration>,
@@ -352,6 +354,6 @@ impl Task {
     }
 
     fn report(&self, report: TaskReport) {
-        let _ = self.reports.send((self.id, report));
+        let _ = self.reports.send((self.id, self.attempt, report));
     }
 }

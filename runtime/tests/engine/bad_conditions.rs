@@ -1,15 +1,16 @@
 //! Checkpoints that are not there, not for this job, or cannot be written: each is said with its place, and nothing is lost or begun anew
 //! unasked. Damaged ones are in `stop` and with the storage, full disks in `failed_checkpoints` and with the sinks.
 
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use millstream::{Job, JobEnd, JobHandle, JobState, RunOptions};
 
 use super::job::{Setup, job, output};
-use super::kill::command;
+use super::kill::{PATIENT, command};
 
 /// What it said when it was refused.
 fn refused(output: Output, code: i32) -> String {
@@ -57,6 +58,38 @@ fn a_checkpoint_of_another_job_is_refused_with_both_names() {
     let expected = format!("the checkpoint directory `{checkpoints}` belongs to the job `orders`, this is `counts`");
     assert!(said.contains(&expected), "{said}");
     assert_eq!(output(&setup.out()), before, "nothing was touched");
+}
+
+/// The storage of `--from` goes away while the job runs and has no checkpoint of its own: it is asked again at each start of the job.
+#[test]
+fn a_checkpoint_to_go_on_from_that_does_not_answer_when_the_job_starts_again_is_waited_for() {
+    let setup = Setup::new(20_000, 2);
+    let bid = "{\"auction\":\"poison\",\"price\":1,\"time\":\"1970-01-01T00:00:10Z\"}\n";
+    std::fs::write(setup.path("bids-9.jsonl"), bid).unwrap();
+    let handle = JobHandle::start(job(), options(&setup, 500)).unwrap();
+    let savepoint = handle.stop_with_savepoint(setup.path("savepoints")).unwrap().savepoint.unwrap();
+    handle.wait().unwrap();
+    let poison = setup.path("poison");
+    std::fs::write(&poison, "").unwrap();
+    let (own, from) = (setup.path("own"), savepoint.display().to_string());
+    let args = ["--checkpoint-dir", &own, "--checkpoint-interval", "1h", "--from", &from, "--poison", &poison];
+    let mut child = command(&setup.args(&args)).env(PATIENT, "1").stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    said.find(|line| line.contains("attempt 1 failed")).expect("it has not failed");
+    // A file that cannot be opened, and that is not missing.
+    let file = std::fs::read_dir(&savepoint).unwrap().map(|entry| entry.unwrap().path());
+    let file = file.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "state")).unwrap();
+    let aside = setup.folder.path().join("aside");
+    std::fs::rename(&file, &aside).unwrap();
+    std::os::unix::fs::symlink(&file, &file).unwrap();
+    let refused = said.find(|line| line.contains("cannot resume from")).expect("it has not asked");
+    assert!(refused.contains("cannot be read") && refused.contains(&from), "{refused}");
+    std::fs::remove_file(&poison).unwrap();
+    std::fs::rename(&aside, &file).unwrap();
+    let rest: Vec<_> = said.collect();
+    let status = child.wait().unwrap();
+    assert!(status.success(), "{status}: {refused}, {rest:?}");
+    setup.check();
 }
 
 /// Somebody clears up while the job runs.

@@ -132,8 +132,8 @@ fn build_counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     cx.input::<Bid, _>(counts)
 }
 
-struct Counts {
-    slow: u64,
+pub struct Counts {
+    pub slow: u64,
 }
 
 #[derive(Clone, Default, State)]

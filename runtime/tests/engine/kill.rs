@@ -4,9 +4,14 @@ use std::fs::File;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use millstream::{Job, Restart};
+
 use super::job::{Setup, expected, output, run_job, visible};
 
 const ARGS: &str = "MILLSTREAM_TEST_ARGS";
+
+/// Says to that process that the job starts again as often as it has to.
+pub const PATIENT: &str = "MILLSTREAM_TEST_PATIENT";
 
 /// Not a test by itself: the process that the tests below start and kill.
 #[test]
@@ -16,6 +21,8 @@ fn child() {
         let job = if std::env::var(super::disk_state::DISK).is_ok() { super::disk_state::on_disk() } else { super::job::job() };
         #[cfg(not(feature = "disk"))]
         let job = super::job::job();
+        let patient = std::env::var(PATIENT).map(|_| Restart::Fixed { attempts: 1_000_000, delay_micros: 20_000 });
+        let job = Job { restart: patient.unwrap_or(job.restart), ..job };
         std::process::exit(run_job(job, &args.split('\n').collect::<Vec<_>>()).into());
     }
 }

@@ -14,6 +14,7 @@ mod handle;
 mod job;
 mod kill;
 mod metrics;
+mod regions;
 mod restarts;
 mod resume;
 mod savepoint;

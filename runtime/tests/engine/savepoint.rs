@@ -94,7 +94,22 @@ fn a_claimed_checkpoint_goes_when_there_is_a_newer_one() {
     handle.checkpoint().unwrap();
     assert_eq!(names(&savepoint), ["notes.txt"]);
     assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(_)));
-    assert_eq!(running(setup.options(1_000_000_000).checkpoints(setup.path("second"))).wait().unwrap(), JobEnd::Finished);
+    // A supervisor says the same each time: what was claimed is gone, and what came of it is not.
+    let again = |from: &Path| setup.options(5_000).checkpoints(setup.path("second")).resume_from(from).claim();
+    for from in [&savepoint, &savepoints] {
+        let handle = running(again(from));
+        handle.checkpoint().unwrap();
+        assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(_)));
+    }
+    // Another one that is gone was never this job's.
+    let other = setup.folder.path().join("savepoints").join("savepoint-counts-000099");
+    let error = JobHandle::start(job(), again(&other)).unwrap().wait().unwrap_err();
+    assert!(error.message().contains("cannot resume from"), "{error}");
+    let error = JobHandle::start(job(), setup.options(5_000).checkpoints(setup.path("third")).resume_from(&savepoint).claim());
+    let error = error.unwrap().wait().unwrap_err();
+    assert!(error.message().contains("there is no complete checkpoint"), "{error}");
+    let fast = setup.options(1_000_000_000).checkpoints(setup.path("second")).resume_from(&savepoint).claim();
+    assert_eq!(running(fast).wait().unwrap(), JobEnd::Finished);
     setup.check();
 }
 
@@ -113,4 +128,33 @@ fn a_savepoint_that_cannot_be_written_stops_nothing() {
     assert_eq!(handle.wait().unwrap(), JobEnd::Finished);
     setup.check();
     assert_eq!(output(&setup.out()).len(), expected(0..setup.bids).len());
+}
+
+/// A job goes back to an earlier savepoint while nothing can be read of its own checkpoints: what came behind it counts no more, a later
+/// savepoint too, since its rows are written again.
+#[test]
+fn a_later_savepoint_counts_no_more_although_no_checkpoint_can_be_read() {
+    let setup = Setup::new(40_000, 4);
+    let (checkpoints, savepoints) = (setup.folder.path().join("checkpoints"), setup.folder.path().join("savepoints"));
+    let slow = || setup.options(2_000).checkpoints(&checkpoints);
+    let handle = running(slow());
+    let earlier = handle.savepoint(&savepoints).unwrap().savepoint.unwrap();
+    let later = handle.savepoint(&savepoints).unwrap().savepoint.unwrap();
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+    let mut damaged = 0;
+    for folder in std::fs::read_dir(&checkpoints).unwrap().map(|entry| entry.unwrap().path()) {
+        if folder.join("manifest.json").exists() {
+            std::fs::write(folder.join("manifest.json"), "").unwrap();
+            damaged += 1;
+        }
+    }
+    assert!(damaged > 0, "there is no checkpoint");
+    let handle = running(slow().resume_from(&earlier));
+    handle.checkpoint().unwrap();
+    assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(_)));
+    let error = JobHandle::start(job(), slow().resume_from(&later)).unwrap().wait().unwrap_err();
+    assert!(error.message().contains("counts no more"), "{error}");
+    let fast = || setup.options(1_000_000_000).checkpoints(&checkpoints);
+    assert_eq!(running(fast().resume_from(&earlier)).wait().unwrap(), JobEnd::Finished);
+    setup.check();
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::Attempt;
+use super::{Attempt, Phase, Region};
 use crate::coordinator::checkpointing::{Pending, Purpose};
 use crate::coordinator::commit::{Collected, Sealed, collect};
 use crate::coordinator::control::{CheckpointInfo, CheckpointRequest, StopMode};
@@ -40,7 +40,7 @@ pub(super) struct Writing {
 impl Attempt<'_> {
     /// Begins a checkpoint if one is due and none is being taken.
     pub(super) fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) {
-        if self.pending.is_some() || self.writing.is_some() || self.last.is_some() {
+        if self.pending.is_some() || self.writing.is_some() || self.last.is_some() || !self.is_whole() {
             return;
         }
         let purpose = if self.ended.len() == self.task_count {
@@ -108,8 +108,12 @@ impl Attempt<'_> {
         let entries = &mut contents.entries;
         let mut sealed = self.carried.join(entries);
         let committables = collect(&*entries)?;
-        sealed.extend(self.queue.seal(id)?);
-        entries.extend(self.queue.entries(&sealed));
+        for queue in self.regions.iter_mut().filter_map(Region::queue_mut) {
+            sealed.extend(queue.seal(id)?);
+        }
+        for queue in self.queues() {
+            entries.extend(queue.entries(&sealed));
+        }
         let retain = self.settings.retain;
         let savepoints: Vec<String> = requests.iter().filter_map(|request| request.savepoint.clone()).collect();
         let (stored, unreadable) = (Arc::new(AtomicBool::new(false)), contents.unreadable.clone());
@@ -139,13 +143,21 @@ impl Attempt<'_> {
         self.sources.checkpoint_complete(writing.id)?;
         let took = writing.started.elapsed();
         if self.store.is_some() {
+            self.completed = Some(writing.id);
             self.board.checkpoint_completed(writing.id, took, size);
         }
         let folder = self.store.as_ref().map(|store| store.folder(writing.id));
         let info = CheckpointInfo { id: writing.id, folder, savepoint: None, took };
         let purpose = self.saved(writing.purpose, info, writing.requests, savepoints, stopper);
-        self.queue.complete(writing.id, writing.committables, writing.sealed, purpose)?;
-        self.queue.go_on();
+        let (mut committables, mut sealed) = (writing.committables, writing.sealed);
+        for region in &mut self.regions {
+            // One that is away finds its part in the checkpoint.
+            let Phase::Runs(queue) = &mut region.phase else { continue };
+            let committables = committables.extract_if(.., |collected| queue.has(&collected.uid)).collect();
+            let sealed = sealed.extract_if(.., |sealed| queue.has(&sealed.uid)).collect();
+            queue.complete(writing.id, committables, sealed, purpose)?;
+            queue.go_on();
+        }
         if purpose != Purpose::Periodic {
             self.last = Some(purpose);
         }

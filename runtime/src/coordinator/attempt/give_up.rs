@@ -135,15 +135,30 @@ impl Attempt<'_> {
         Lost { id, requests }
     }
 
-    fn give_up(&mut self, lost: Lost, reason: &str) -> JobResult<()> {
-        let Lost { id, requests } = lost;
+    /// Gives up the checkpoint that is being taken, since a part of the job is away. That is no failure of checkpoints, and who asked
+    /// for it is served by the next one.
+    pub(super) fn abort_pending(&mut self) -> JobResult<()> {
+        let Some(pending) = self.pending.take() else { return Ok(()) };
+        let id = pending.id;
+        let requests = self.abandon_pending(pending);
+        self.again.extend(requests);
+        self.let_go(id)
+    }
+
+    /// Everybody hears of it.
+    fn let_go(&mut self, id: u64) -> JobResult<()> {
         self.begun = false;
         self.increments.given_up();
         self.board.checkpoint_failed();
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Abort(id));
         }
-        self.sources.checkpoint_aborted(id)?;
+        self.sources.checkpoint_aborted(id)
+    }
+
+    fn give_up(&mut self, lost: Lost, reason: &str) -> JobResult<()> {
+        let Lost { id, requests } = lost;
+        self.let_go(id)?;
         self.not_saved(requests, &format!("checkpoint {id} was given up: {reason}"));
         self.pause(RETRY.min(self.settings.checkpoint_interval.unwrap_or(RETRY)));
         let tolerated = self.failures.failed();

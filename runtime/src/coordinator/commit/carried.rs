@@ -33,6 +33,12 @@ impl Carried {
         self.sealed.extend(sealed);
     }
 
+    /// What these sinks have staged, or merged, comes again from the last checkpoint.
+    pub(in crate::coordinator) fn forget(&mut self, sink: impl Fn(&str) -> bool) {
+        self.writers.retain(|(uid, _), _| !sink(uid));
+        self.sealed.retain(|sealed| !sink(&sealed.uid));
+    }
+
     /// Moves everything into the next checkpoint, as if its writers had made it now: before what they have, with a summary that
     /// counts both.
     pub(in crate::coordinator) fn join(&mut self, entries: &mut Vec<StateEntry>) -> Vec<Sealed> {

@@ -18,6 +18,7 @@ pub(crate) use status::SinkStatus;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -108,6 +109,10 @@ impl CommitQueue {
             let (mut workers, result) =
                 commit_all(back, sink.waiting.clone(), sink.status.clone(), sink.label.clone(), cancel).await;
             result?;
+            if *self.cancel.borrow() {
+                // What is not committed must not be discarded.
+                return Err(JobError::transient("cancelled").context(&sink.label));
+            }
             let kept: Vec<Vec<u8>> =
                 sink.compaction.iter().flat_map(Compaction::inputs).map(|staged| staged.committable.clone()).collect();
             let (workers, result) = blocking(move || {
@@ -146,11 +151,16 @@ impl CommitQueue {
                 });
             }
         }
-        for result in sealed {
+        for result in sealed.iter().filter(|result| self.has(&result.uid)) {
             let staged = &result.staged;
             put(&result.uid, format!("{COMMIT}{}", staged.checkpoint), staged.subtask, staged.committable.clone());
         }
         entries
+    }
+
+    /// Whether it commits for this sink.
+    pub(super) fn has(&self, uid: &str) -> bool {
+        self.sinks.contains_key(uid)
     }
 
     /// This checkpoint is complete: what it holds may be committed.
@@ -227,8 +237,20 @@ impl CommitQueue {
     }
 
     /// Waits for a step to end; forever if nothing runs.
-    pub(super) async fn step_done(&mut self) -> JobResult<()> {
-        let Some(joined) = self.running.join_next().await else { return std::future::pending().await };
+    #[cfg(test)]
+    async fn step_done(&mut self) -> JobResult<()> {
+        std::future::poll_fn(|cx| self.poll_step(cx)).await
+    }
+
+    /// Ready when a step has ended; never if nothing runs.
+    pub(super) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<JobResult<()>> {
+        match self.running.poll_join_next(cx) {
+            Poll::Ready(Some(joined)) => Poll::Ready(self.step(joined)),
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn step(&mut self, joined: Result<Done, tokio::task::JoinError>) -> JobResult<()> {
         match joined.map_err(|error| JobError::transient(format!("committing panicked: {error}")))? {
             Done::Commit { uid, workers, result } => {
                 if let Some(sink) = self.sinks.get_mut(&uid) {
@@ -245,6 +267,11 @@ impl CommitQueue {
                 Ok(())
             }
         }
+    }
+
+    /// What stops it when it is elsewhere: commits that wait are given up, and a start that is not done fails.
+    pub(super) fn canceller(&self) -> watch::Sender<bool> {
+        self.cancel.clone()
     }
 
     /// Waits until nothing is being committed, whatever comes of it. A commit that waits to be tried again is given up.

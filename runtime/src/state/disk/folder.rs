@@ -5,7 +5,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, Snapshot};
@@ -40,6 +40,8 @@ pub struct Disk {
     next: AtomicU32,
     store: OnceLock<Store>,
     opening: Mutex<()>,
+    /// The store has failed once: it takes nothing any more.
+    broken: AtomicBool,
     /// Keys of tables that are gone: from, and behind.
     garbage: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
     // Behind the store: it goes last.
@@ -109,6 +111,7 @@ impl Disk {
             next: AtomicU32::new(0),
             store: OnceLock::new(),
             opening: Mutex::new(()),
+            broken: AtomicBool::new(false),
             garbage: Mutex::new(Vec::new()),
             folder,
         })
@@ -194,6 +197,7 @@ impl Disk {
     /// What went wrong, with the folder.
     #[cold]
     pub(super) fn failed(&self, error: &fjall::Error) -> JobError {
+        self.broken.store(true, Ordering::SeqCst);
         // A write in the background has failed before, and the store does not say why: the disk does, if it still does not work.
         let probe = self.folder.path.join("probe");
         let reason = match error {
@@ -205,6 +209,11 @@ impl Disk {
         };
         let _ = fs::remove_file(probe);
         JobError::transient(format!("cannot keep state in `{}`: {reason}", self.folder.path.display()))
+    }
+
+    /// Whether it has failed: only another one will do.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::SeqCst)
     }
 
     /// Something that was written came back as something else.

@@ -57,7 +57,8 @@ impl Task {
         }
         // What was sent before the last checkpoint is counted when the job has ended.
         self.publish(progress);
-        let (id, reports, finished, watermark) = (self.id, self.reports.clone(), progress.ended, progress.watermark);
+        let (id, attempt, reports) = (self.id, self.attempt, self.reports.clone());
+        let (finished, watermark) = (progress.ended, progress.watermark);
         let previous = std::mem::replace(&mut progress.part, checkpoint);
         let before = progress.encoding.take();
         progress.encoding = Some(tokio::spawn(async move {
@@ -72,7 +73,7 @@ impl Task {
                 Ok(contents) => TaskReport::Ack(Ack { checkpoint, previous, finished, watermark, contents }),
                 Err((reason, staged)) => TaskReport::Decline(Decline { checkpoint, previous, reason, staged }),
             };
-            let _ = reports.send((id, report));
+            let _ = reports.send((id, attempt, report));
         }));
         Ok(())
     }

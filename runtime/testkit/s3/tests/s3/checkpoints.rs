@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use super::job::{output, wait_for};
-use super::process::{Fixture, Kill, signal, stderr};
+use super::process::{DISK, Fixture, Kill, signal, stderr};
 
 const PLACE: &str = "s3://data/jobs/counts";
 
@@ -33,6 +33,39 @@ fn killed_at_any_moment_and_started_again() {
     assert!(kills > 2, "it was killed {kills} times only");
     fixture.check();
     assert_eq!(fixture.complete(), 0, "the checkpoints of a job that is done are gone");
+}
+
+/// With state on disk they hold what has changed, and name the objects of others for the rest.
+#[test]
+fn killed_among_checkpoints_that_build_upon_others() {
+    let fixture = Fixture::new(20_000, 3);
+    let more = ["--checkpoint-dir", PLACE, "--checkpoint-interval", "30ms", "--rate", "8000", "--parallelism", "2"];
+    let disk = [(DISK, fixture.setup.path("state"))];
+    let mut built_upon = 0;
+    let kills = fixture.kill_until_it_ends_with(&fixture.setup.args(&more), &disk, 1200, || {
+        let manifests =
+            fixture.checkpoints().into_iter().filter_map(|folder| std::fs::read_to_string(folder.join("manifest.json")).ok());
+        built_upon += u32::from(manifests.into_iter().any(|manifest| manifest.contains("\"of\":")));
+        output(&fixture.setup.out())
+    });
+    assert!(kills > 2 && built_upon > 0, "{kills} kills, {built_upon} of them with a checkpoint that builds upon others");
+    fixture.check();
+    assert_eq!(fixture.complete(), 0, "the checkpoints of a job that is done are gone");
+    // In the middle of a run, so that both are there: what is gone on from is read from both.
+    let settings = [&SLOWLY[..], &["--existing", "replace"]].concat();
+    let mut child = Kill(fixture.command(&settings).env(DISK, &disk[0].1).stderr(Stdio::null()).spawn().unwrap());
+    let builds = || {
+        fixture.checkpoints().into_iter().rev().find(|folder| {
+            std::fs::read_to_string(folder.join("manifest.json")).is_ok_and(|manifest| manifest.contains("\"of\":"))
+        })
+    };
+    wait_for("a checkpoint that builds upon others", || builds().is_some());
+    child.0.kill().unwrap();
+    child.0.wait().unwrap();
+    // Also with state in memory, at another parallelism.
+    let output = fixture.run(&["--checkpoint-dir", PLACE, "--parallelism", "3", "--existing", "replace"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    fixture.check();
 }
 
 /// C75, in a bucket. Also: the newest of a directory, and one by its name.

@@ -6,15 +6,25 @@ use std::time::{Duration, Instant};
 
 use millstream_testkit_s3::Server;
 
-use super::job::{Setup, expected, output, run};
+use millstream::{Job, StateConfig};
+
+use super::job::{Setup, expected, job, output, run_job};
 
 const ARGS: &str = "MILLSTREAM_TEST_ARGS";
+
+/// Says to the process that its keyed state is in this folder, with no memory for any of it.
+pub const DISK: &str = "MILLSTREAM_TEST_DISK";
 
 /// Not a test by itself: the process that the tests start and kill.
 #[test]
 fn child() {
     if let Ok(args) = std::env::var(ARGS) {
-        std::process::exit(run(&args.split('\n').collect::<Vec<_>>()).into());
+        let on_disk = |_: &_| Ok(std::env::var(DISK).unwrap_or_default());
+        let state = match std::env::var_os(DISK) {
+            Some(_) => StateConfig::Disk { path: on_disk, memory: 0 },
+            None => StateConfig::Memory,
+        };
+        std::process::exit(run_job(Job { state, ..job() }, &args.split('\n').collect::<Vec<_>>()).into());
     }
 }
 
@@ -59,6 +69,17 @@ impl Fixture {
 
     /// Kills the job again and again until it ends; `committed` gives what can be seen.
     pub fn kill_until_it_ends(&self, args: &[String], longest: u64, committed: impl Fn() -> Vec<String>) -> u32 {
+        self.kill_until_it_ends_with(args, &[], longest, committed)
+    }
+
+    /// The same with more in its environment.
+    pub fn kill_until_it_ends_with(
+        &self,
+        args: &[String],
+        environment: &[(&str, String)],
+        longest: u64,
+        mut committed: impl FnMut() -> Vec<String>,
+    ) -> u32 {
         let all = expected(0..self.setup.bids);
         let mut seed = 88_172_645_463_325_252_u64;
         let mut kills = 0;
@@ -67,6 +88,7 @@ impl Fixture {
             seed ^= seed >> 7;
             seed ^= seed << 17;
             let mut command = self.command_of(args);
+            command.envs(environment.iter().map(|(name, value)| (name, value)));
             let said = self.setup.folder.path().join("stderr");
             let child = command.stderr(std::fs::File::create(&said).unwrap()).spawn().unwrap();
             match kill_after(child, Duration::from_millis(50 + seed % (longest + 40 * u64::from(kills)))) {
