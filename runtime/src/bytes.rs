@@ -2,6 +2,26 @@
 
 use crate::error::{JobError, JobResult};
 
+/// What is larger goes to the system itself, and back to it as soon as it is not needed. Smaller ones, once freed, stay with the
+/// thread that had them: glibc keeps up to this much for each of its arenas.
+const LARGE: usize = 33 << 20;
+
+/// What is smaller is reused.
+const SMALL: usize = 128 << 10;
+
+/// A buffer for so many bytes or more that does not stay behind when it is freed. Pages that are not written to take no memory.
+pub fn large_buffer(len: usize) -> Vec<u8> {
+    Vec::with_capacity(if len < SMALL { len } else { len.max(LARGE) })
+}
+
+/// The same buffer, without the room that it does not need if it is small.
+pub fn settled(mut buffer: Vec<u8>) -> Vec<u8> {
+    if buffer.len() < SMALL {
+        buffer.shrink_to_fit();
+    }
+    buffer
+}
+
 /// Appends a number.
 pub fn put_u32(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_le_bytes());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::bytes::{Reader, put_bytes, put_str, put_u32, put_u64};
+use crate::bytes::{Reader, large_buffer, put_bytes, put_str, put_u32, put_u64, settled};
 use crate::error::{JobError, JobResult};
 
 /// A piece of state of one operator.
@@ -109,7 +109,17 @@ impl EntryWriter {
     /// A file without entries.
     #[allow(clippy::new_without_default, reason = "an empty file is none")]
     pub fn new() -> Self {
-        EntryWriter { bytes: MAGIC.to_vec(), before: Default::default() }
+        EntryWriter::over(Vec::new())
+    }
+
+    /// The same, about to become large.
+    pub fn large() -> Self {
+        EntryWriter::over(large_buffer(1 << 20))
+    }
+
+    fn over(mut bytes: Vec<u8>) -> Self {
+        bytes.extend_from_slice(MAGIC);
+        EntryWriter { bytes, before: Default::default() }
     }
 
     fn head(&mut self, names: [&str; 3], subtask: u32, tag: u32) {
@@ -154,7 +164,7 @@ impl EntryWriter {
 
     /// The file.
     pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+        settled(self.bytes)
     }
 }
 

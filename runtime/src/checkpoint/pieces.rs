@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::walk::{Cursor, Damaged};
 use super::{Part, StateEntry};
-use crate::bytes::write_varint;
+use crate::bytes::{large_buffer, write_varint};
 
 const NOTHING: u8 = 0;
 const TABLE: u8 = 1;
@@ -175,7 +175,8 @@ pub(super) fn join_those(pieces: &[&[u8]]) -> Result<Option<Vec<u8>>, String> {
         let content = read_piece(&mut cursor).and_then(|_| Content::read(cursor));
         contents.push(content.map_err(|Damaged| damaged())?);
     }
-    join(&contents).map_err(|Damaged| damaged())
+    let most = pieces.iter().map(|bytes| bytes.len()).sum();
+    join(&contents, most).map_err(|Damaged| damaged())
 }
 
 fn read_piece(cursor: &mut Cursor<'_>) -> Result<Piece, Damaged> {
@@ -235,9 +236,10 @@ fn next<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Change<'a>>, Damaged> {
     })
 }
 
-fn join(contents: &[Content<'_>]) -> Result<Option<Vec<u8>>, Damaged> {
+fn join(contents: &[Content<'_>], most: usize) -> Result<Option<Vec<u8>>, Damaged> {
     let Some(last) = contents.last().filter(|last| last.form != NOTHING) else { return Ok(None) };
-    let mut out = last.head.to_vec();
+    let mut out = large_buffer(most);
+    out.extend_from_slice(last.head);
     if last.form == TABLES {
         write_varint(last.tables.len() as u64, &mut out);
     }
@@ -254,13 +256,13 @@ fn join(contents: &[Content<'_>]) -> Result<Option<Vec<u8>>, Damaged> {
                 break;
             }
         }
-        join_table(&mut layers, &mut out)?;
+        join_table(&mut layers, most, &mut out)?;
     }
     Ok(Some(out))
 }
 
 /// The number of entries, then each: those of the first layer in their order, the others in that in which they came.
-fn join_table(layers: &mut VecDeque<Cursor<'_>>, out: &mut Vec<u8>) -> Result<(), Damaged> {
+fn join_table(layers: &mut VecDeque<Cursor<'_>>, most: usize, out: &mut Vec<u8>) -> Result<(), Damaged> {
     let first = layers.pop_front();
     let mut changes: HashMap<&[u8], Option<&[u8]>> = HashMap::new();
     let mut order = Vec::new();
@@ -271,7 +273,7 @@ fn join_table(layers: &mut VecDeque<Cursor<'_>>, out: &mut Vec<u8>) -> Result<()
             }
         }
     }
-    let mut entries = Vec::new();
+    let mut entries = large_buffer(most);
     let mut count = 0_u64;
     let mut take = |key: &[u8], value: &[u8]| {
         count += 1;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::entries::{Tag, walk_entries};
 use super::{Part, Piece, StateEntry, pieces};
+use crate::bytes::large_buffer;
 use crate::error::{JobError, JobResult};
 
 /// The bytes of a data file, once they were found to be what was written.
@@ -65,9 +66,9 @@ impl Blob {
                 let read = || -> io::Result<Vec<u8>> {
                     let mut file = File::open(path.as_path())?;
                     file.seek(SeekFrom::Start(self.at as u64))?;
-                    let mut bytes = vec![0; self.len];
-                    file.read_exact(&mut bytes)?;
-                    Ok(bytes)
+                    let mut bytes = large_buffer(self.len);
+                    file.take(self.len as u64).read_to_end(&mut bytes)?;
+                    if bytes.len() == self.len { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
                 };
                 let bytes = read().map_err(|error| {
                     JobError::io(format_args!("cannot read the state of a checkpoint in `{}`", path.display()), &error)

@@ -47,7 +47,7 @@ impl fmt::Debug for LazyPiece {
 
 /// Encodes as many pieces as go into one data file. Heavy: not on a task.
 pub(super) fn encode_file(pieces: &mut VecDeque<LazyPiece>, size: usize) -> JobResult<Vec<u8>> {
-    let mut file = EntryWriter::new();
+    let mut file = EntryWriter::large();
     while let Some(LazyPiece { uid, state, schema, subtask, group, part, .. }) = pieces.pop_front() {
         let encoded = file.piece([&uid, &state, &schema], subtask, group, |out| part.encode(out));
         encoded.map_err(|error| JobError::transient(format!("the state of {uid} has no part of it: {error}")))?;

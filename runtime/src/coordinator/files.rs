@@ -4,12 +4,15 @@
 //! being encoded. When a checkpoint is read, every file is looked at once, to know that it is what was written; of key groups only
 //! where they lie is kept, or with a store that is not on this machine they are put where there is room for them ([`Landing`]).
 
+use std::io::Read;
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::storage::{CheckpointStore, ReadError};
+use crate::bytes::large_buffer;
 use crate::checkpoint::{DataFile, Held, Manifest, StateEntry, StoredGroup, StoredState};
 use crate::error::{JobError, JobResult};
 use crate::seam::{self, Point};
@@ -129,7 +132,7 @@ pub(crate) enum Landing {
     Memory,
     /// Below this folder: that of `state: disk`.
     #[cfg(feature = "disk")]
-    Disk(std::path::PathBuf),
+    Disk(PathBuf),
 }
 
 /// See [`Landing`].
@@ -168,7 +171,7 @@ impl CheckpointStore {
         let paths: Vec<String> = manifest.files.iter().map(|file| file.path(folder)).collect();
         let mut reads = futures_util::stream::iter(paths)
             .map(|path| async move {
-                let bytes = self.get(&path).await;
+                let bytes = if self.is_local { read_local(self.directory.join(&path)).await } else { self.get(&path).await };
                 (path, bytes)
             })
             .buffered(at_once);
@@ -212,4 +215,20 @@ impl CheckpointStore {
             |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", self.directory.join(folder).display()));
         state.finish(manifest.checkpoint).map_err(damaged)
     }
+}
+
+/// A file on this machine.
+async fn read_local(path: PathBuf) -> Result<Vec<u8>, object_store::Error> {
+    let shown = path.display().to_string();
+    let read = move || {
+        let mut file = std::fs::File::open(path)?;
+        let mut bytes = large_buffer(usize::try_from(file.metadata()?.len()).unwrap_or(0));
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let read = seam::blocking(read).await.unwrap_or_else(|reason| Err(std::io::Error::other(reason)));
+    read.map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => object_store::Error::NotFound { path: shown, source: source.into() },
+        _ => object_store::Error::Generic { store: "local", source: source.into() },
+    })
 }

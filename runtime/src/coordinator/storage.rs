@@ -321,7 +321,7 @@ impl CheckpointStore {
     pub(super) async fn get(&self, path: &str) -> Result<Vec<u8>, object_store::Error> {
         let path = StorePath::from(path);
         let bytes = retried(|| async { self.store.get(&path).await?.bytes().await }).await?;
-        Ok(bytes.to_vec())
+        Ok(Vec::from(bytes))
     }
 
     /// The newest whole checkpoint of this job. An error when there are checkpoints and none can be used.

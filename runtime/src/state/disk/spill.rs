@@ -275,7 +275,9 @@ impl<K: Key> Spill<K> {
         let keys = self.changed.take(table).filter(|_| !anew);
         let anew = keys.is_none();
         let away = self.away[table];
-        let mut bytes = Vec::new();
+        let count = entries.list.iter().filter(|entry| anew || entry.mark & DIRTY != 0).count();
+        // About: a buffer that grows would leave holes in memory.
+        let mut bytes = Vec::with_capacity(count * (self.encoded + self.encoded / 8 + 8));
         for entry in &mut entries.list {
             if anew || entry.mark & DIRTY != 0 {
                 self.key.clear();
