@@ -94,6 +94,7 @@ pub fn split_items(text: &str) -> Split {
         tokens: &tokens,
         significant: &significant,
         lines: &lines,
+        indent: indent(&tokens, &significant, &lines),
         attributes: AttributeRun::default(),
         pieces: Vec::new(),
         piece: None,
@@ -130,6 +131,20 @@ fn lines(text: &str, tokens: &[Token]) -> (Vec<usize>, Vec<usize>) {
     (significant, lines)
 }
 
+/// The least that is before the first token of a line.
+fn indent(tokens: &[Token], significant: &[usize], lines: &[usize]) -> usize {
+    let mut before = 0;
+    let mut least = usize::MAX;
+    for (index, line) in significant.iter().zip(lines) {
+        let range = &tokens[*index].range;
+        if before <= *line {
+            least = least.min(range.start - line);
+        }
+        before = range.end;
+    }
+    if least == usize::MAX { 0 } else { least }
+}
+
 struct Splitter<'a> {
     text: &'a str,
     tokens: &'a [Token],
@@ -137,6 +152,8 @@ struct Splitter<'a> {
     significant: &'a [usize],
     /// Where the line of each of them starts.
     lines: &'a [usize],
+    /// How far in the whole text stands: a pipeline in a macro is indented.
+    indent: usize,
     attributes: AttributeRun,
     pieces: Vec<(PieceKind, Range<usize>, Depth)>,
     /// The piece being read; None: nothing but what stands before the first item.
@@ -167,7 +184,7 @@ impl Splitter<'_> {
         let behind = self.piece.is_none() || self.behind_attributes(place);
         let before = place.checked_sub(1).map_or(0, |before| self.tokens[self.significant[before]].range.end);
         let first = behind || before <= line;
-        let column_zero = behind || line == start;
+        let column_zero = behind || line + self.indent == start;
         if let Some(item) = ITEM_WORDS.iter().find(|item| **item == word) {
             let whole = self.looks_like_head(item, place);
             let begins = (whole && (first || open == 0)) || (column_zero && open == 0 && !self.goes_on(place));

@@ -2,7 +2,9 @@
 
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
-use syn::{Error, ImplItem, ItemImpl, LitStr, Result};
+use syn::{Error, ImplItem, ItemImpl, LitStr, Result, Type};
+
+use crate::supported;
 
 const FORM: &str = "`#[aggregate]` stands above `impl Accumulator for MostFrequent { .. }`";
 const METHODS: &[(&str, &str)] = &[
@@ -35,6 +37,16 @@ fn check(arguments: TokenStream, item: &TokenStream) -> Result<()> {
             parameter.span(),
             "an aggregate has no type parameters and no lifetimes: write one for each type",
         ));
+    }
+    for member in &item.items {
+        match member {
+            ImplItem::Type(member) if member.ident == "Input" => match &member.ty {
+                Type::Tuple(tuple) => tuple.elems.iter().try_for_each(supported::argument)?,
+                one => supported::argument(one)?,
+            },
+            ImplItem::Type(member) if member.ident == "Output" => supported::result(&member.ty)?,
+            _ => {}
+        }
     }
     for (method, form) in METHODS {
         let found = item.items.iter().find_map(|item| match item {

@@ -3,9 +3,10 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, GenericParam, ItemFn, LitStr, Pat, Result, ReturnType, Type, Visibility};
+use syn::{Error, FnArg, GenericParam, ItemFn, LitStr, Pat, Result, ReturnType, Visibility};
 
 use crate::connector::duration;
+use crate::supported;
 
 /// The function itself, and an error for each mistake: rustc then says what else is wrong with it. Of an `async fn` also what makes rustc
 /// say, at the function, that it cannot be waited for on another thread.
@@ -17,9 +18,19 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
         Err(error) => {
             let mistakes = error.into_compile_error();
-            quote!(#mistakes #item)
+            match refused(&item) {
+                true => mistakes,
+                false => quote!(#mistakes #item),
+            }
         }
     }
+}
+
+/// Whether rustc has a word of its own for the same mistake: `self` outside of an `impl`, a borrowed result without a lifetime.
+fn refused(item: &TokenStream) -> bool {
+    let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return false };
+    let borrowed = matches!(&function.sig.output, ReturnType::Type(_, ty) if supported::is_borrowed(ty));
+    function.sig.receiver().is_some() || borrowed
 }
 
 fn sends(function: &ItemFn) -> TokenStream {
@@ -49,7 +60,14 @@ fn check(arguments: TokenStream, item: &TokenStream) -> Result<ItemFn> {
     })?;
     let mut mistakes = Vec::new();
     let sig = &function.sig;
-    mistakes.extend(said(arguments, sig.asyncness.is_some()).err());
+    let retries = said(arguments.clone(), sig.asyncness.is_some()).unwrap_or_else(|error| {
+        mistakes.push(error);
+        false
+    });
+    if retries && matches!(&sig.output, ReturnType::Type(_, ty) if !supported::is_result(ty)) {
+        let text = "no call of it fails, as it returns no `Result`: return `Result<T, String>`, or take `retries` away";
+        mistakes.push(Error::new_spanned(&arguments, text));
+    }
     if !matches!(function.vis, Visibility::Public(_)) {
         mistakes.push(Error::new(sig.ident.span(), "a pipeline cannot reach this function: write `pub` before it"));
     }
@@ -80,17 +98,17 @@ fn check(arguments: TokenStream, item: &TokenStream) -> Result<ItemFn> {
                         "a parameter is one name: take the pattern apart inside of the function",
                     ));
                 }
-                if matches!(&*typed.ty, Type::Reference(reference) if reference.mutability.is_some()) {
-                    mistakes.push(Error::new(
-                        typed.ty.span(),
-                        "arguments cannot be changed: take a value or `&T`, and return what is new",
-                    ));
-                }
+                mistakes.extend(supported::argument(&typed.ty).err());
             }
         }
     }
-    if matches!(&sig.output, ReturnType::Default) {
-        mistakes.push(Error::new(sig.ident.span(), "this function gives no value: say what it returns, such as `-> bool`"));
+    match &sig.output {
+        // What is borrowed under a lifetime has been refused at the lifetime.
+        ReturnType::Type(_, ty) if sig.generics.params.is_empty() => mistakes.extend(supported::result(ty).err()),
+        ReturnType::Type(..) => {}
+        ReturnType::Default => {
+            mistakes.push(Error::new(sig.ident.span(), "this function gives no value: say what it returns, such as `-> bool`"));
+        }
     }
     let mut mistakes = mistakes.into_iter();
     match mistakes.next() {
@@ -102,36 +120,48 @@ fn check(arguments: TokenStream, item: &TokenStream) -> Result<ItemFn> {
     }
 }
 
-/// `name = "other_name"`, and of an `async fn` how it is called.
-fn said(arguments: TokenStream, waits: bool) -> Result<()> {
+/// `name = "other_name"`, and of an `async fn` how it is called; whether calls that have failed are made again.
+fn said(arguments: TokenStream, waits: bool) -> Result<bool> {
+    let (mut retries, mut backoff) = (false, None);
     let parser = syn::meta::parser(|meta| {
         let word = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         match word.as_str() {
             "name" => return meta.value()?.parse::<LitStr>().map(drop),
             "in_flight" => {
                 let value: syn::Expr = meta.value()?.parse()?;
-                let count = match &value {
-                    syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(count), .. }) => count.base10_parse::<u64>().ok(),
-                    _ => None,
-                };
-                if !count.is_some_and(|count| (1..=100_000).contains(&count)) {
+                if !whole(&value).is_some_and(|count| (1..=100_000).contains(&count)) {
                     let text = "`in_flight` is from 1 to 100000: so many calls may be on their way, in each subtask";
                     return Err(Error::new(value.span(), text));
                 }
             }
             "timeout" => {
                 let value: syn::Expr = meta.value()?.parse()?;
-                let micros = match &value {
-                    syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => duration(&text.value()),
-                    _ => None,
-                };
-                if micros.is_none_or(|micros| micros <= 0) {
+                if micros(&value).is_none_or(|micros| micros <= 0) {
                     return Err(Error::new(value.span(), "`timeout` is a duration such as \"5s\" or \"250ms\""));
                 }
             }
             "unordered" => {}
+            "retries" => {
+                let value: syn::Expr = meta.value()?.parse()?;
+                if !whole(&value).is_some_and(|count| (1..=1000).contains(&count)) {
+                    return Err(Error::new(
+                        value.span(),
+                        "`retries` is from 1 to 1000: so often a call that has failed is made again",
+                    ));
+                }
+                retries = true;
+            }
+            "backoff" => {
+                let value: syn::Expr = meta.value()?.parse()?;
+                if micros(&value).is_none_or(|micros| micros <= 0) {
+                    let text = "`backoff` is a duration such as \"100ms\": the pause before a call is made again, which doubles";
+                    return Err(Error::new(value.span(), text));
+                }
+                backoff = Some(meta.path.span());
+            }
             _ => {
-                let text = "`#[function]` knows `name = \"other_name\"`, and of an `async fn` `in_flight = 20`, `timeout = \"5s\"` and `unordered`";
+                let text = "`#[function]` knows `name = \"other_name\"`, and of an `async fn` `in_flight = 20`, `timeout = \"5s\"`, `retries = 3`, \
+                            `backoff = \"100ms\"` and `unordered`";
                 return Err(meta.error(text));
             }
         }
@@ -140,5 +170,25 @@ fn said(arguments: TokenStream, waits: bool) -> Result<()> {
             false => Err(meta.error("this is of an `async fn`: this function gives its value at once")),
         }
     });
-    syn::parse::Parser::parse2(parser, arguments)
+    syn::parse::Parser::parse2(parser, arguments)?;
+    match backoff {
+        Some(span) if !retries => {
+            Err(Error::new(span, "nothing is made again here: write `retries = 3` beside it, or take it away"))
+        }
+        _ => Ok(retries),
+    }
+}
+
+fn whole(value: &syn::Expr) -> Option<u64> {
+    match value {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(count), .. }) => count.base10_parse().ok(),
+        _ => None,
+    }
+}
+
+fn micros(value: &syn::Expr) -> Option<i64> {
+    match value {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => duration(&text.value()),
+        _ => None,
+    }
 }

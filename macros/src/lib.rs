@@ -3,6 +3,7 @@
 mod aggregate;
 mod attributes;
 mod binding;
+mod bounds;
 mod connector;
 mod function;
 mod operator;
@@ -76,8 +77,8 @@ pub fn derive_connector(input: TokenStream) -> TokenStream {
 /// Parameters are values, `&str`, `&T`, `&[T]` or `Option`s of them; the result is a value, or a `Result` whose error is an
 /// evaluation error of the row. A `Vec` or an `impl Iterator` is a list, which `explode` makes rows of.
 /// `#[function(name = "other_name")]` gives it another name in the language. Of an `async fn` many calls are on their way at the same
-/// time: `#[function(in_flight = 20, timeout = "5s", unordered)]` says how many, how long an answer may take, and that rows need not come
-/// out as they came in.
+/// time: `#[function(in_flight = 20, timeout = "5s", retries = 3, backoff = "100ms", unordered)]` says how many, how long an answer may
+/// take, how often a call that has failed is made again, the pause before it (which doubles), and that rows need not come out as they came in.
 #[proc_macro_attribute]
 pub fn function(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(arguments.into(), item.into()).into()

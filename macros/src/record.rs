@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DataEnum, DeriveInput, Error, Fields, GenericParam, LitByteStr, Result, Type};
 
 use crate::attributes::FieldAttributes;
+use crate::bounds::bound;
 use crate::supported;
 
 /// One column, as far as the derived code is concerned.
@@ -36,12 +37,17 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let ty: Vec<_> = columns.iter().map(|column| column.ty).collect();
     let external: Vec<_> = columns.iter().map(|column| &column.name).collect();
     let index: Vec<_> = (0..columns.len()).collect();
+    let value = quote!(::millstream::codegen::derive::Value);
+    let own = syn::parse_quote!(#name);
+    let bounds = columns.iter().map(|column| bound(column.ty, &value)).chain([bound(&own, &quote!(::core::clone::Clone))]);
+    let bounds: Vec<_> = bounds.collect();
     Ok(quote! {
         const _: () = {
             use ::millstream::codegen::derive as __flow;
 
             #[automatically_derived]
-            impl __flow::Record for #name {
+            #[allow(trivial_bounds)]
+            impl __flow::Record for #name where #(#bounds),* {
                 const NAME: &'static str = #text;
                 const COLUMNS: &'static [__flow::Column] = &[#(__flow::Column {
                     name: #external,
@@ -60,7 +66,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             #[automatically_derived]
-            impl __flow::Value for #name {
+            #[allow(trivial_bounds)]
+            impl __flow::Value for #name where #(#bounds),* {
                 const SLOTS: usize = 1 #(+ <#ty as __flow::Value>::SLOTS)*;
                 fn type_text() -> ::std::string::String {
                     ::std::string::String::from(#text)
@@ -101,7 +108,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             #[automatically_derived]
-            impl __flow::Compare for #name {
+            #[allow(trivial_bounds)]
+            impl __flow::Compare for #name where #(#bounds),* {
                 fn compare(&self, other: &Self) -> ::core::cmp::Ordering {
                     #(
                         let order = __flow::Compare::compare(&self.#field, &other.#field);
@@ -166,6 +174,9 @@ fn columns(input: &DeriveInput) -> Result<Vec<Column<'_>>> {
     for (index, field) in fields.named.iter().enumerate() {
         let Some(ident) = &field.ident else { continue };
         supported::check(&field.ty)?;
+        if let Some(span) = supported::mention(&field.ty, &input.ident) {
+            return Err(Error::new(span, "a record cannot contain itself: keep the key of the other row instead"));
+        }
         let attributes = FieldAttributes::of(field)?;
         if let Some(span) = attributes.event_time {
             if event_time {
@@ -182,6 +193,9 @@ fn columns(input: &DeriveInput) -> Result<Vec<Column<'_>>> {
             return Err(Error::new(span, format!("two columns are called `{name}` in the outside data")));
         }
         let unit = match attributes.unit {
+            Some(_) if not_timestamp(&field.ty) => {
+                return Err(Error::new(field.ty.span(), "a unit is of a `Timestamp`: take `unit` away, or make the field one"));
+            }
             Some(unit) => {
                 let variant = format_ident!("{unit}");
                 quote!(::core::option::Option::Some(__flow::TimeUnit::#variant))
@@ -195,17 +209,21 @@ fn columns(input: &DeriveInput) -> Result<Vec<Column<'_>>> {
 
 /// Event time is a timestamp, which may be missing.
 fn time_is_timestamp(ty: &Type) -> Result<()> {
-    let Type::Path(path) = ty else { return Ok(()) };
-    let Some(last) = path.path.segments.last() else { return Ok(()) };
-    // Another name may be an alias of the right type.
-    let wrong = ["String", "Str", "bool", "Date", "Time", "Duration", "i64", "u64", "i32", "u32", "f64", "f32"];
-    match wrong.iter().any(|wrong| last.ident == wrong) {
+    match not_timestamp(ty) {
         true => Err(Error::new(
             ty.span(),
             "the event time is a `Timestamp`: `#[flow(event_time, unit = \"ms\")]` says what numbers in the data mean",
         )),
         false => Ok(()),
     }
+}
+
+/// Whether it is certainly another type: another name may be an alias of the right one.
+fn not_timestamp(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    let wrong = ["String", "Str", "bool", "Date", "Time", "Duration", "i64", "u64", "i32", "u32", "f64", "f32"];
+    wrong.iter().any(|wrong| last.ident == wrong)
 }
 
 fn decode_json(columns: &[Column<'_>]) -> TokenStream {

@@ -2,9 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, Fields, Result};
+use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
 
 use crate::attributes::FieldAttributes;
+use crate::bounds::bound;
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let Data::Struct(syn::DataStruct { fields: fields @ Fields::Named(_), .. }) = &input.data else {
@@ -15,10 +16,20 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     };
     let field = fields.iter().map(|field| &field.ident);
     let state = FieldAttributes::names_of(fields)?.into_iter().map(|name| format!("shared.{name}"));
-    let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+    let shared = quote!(::millstream::codegen::SharedState);
+    let mut generics = input.generics.clone();
+    if generics.params.is_empty() {
+        let bounds = fields.iter().map(|field| bound(&field.ty, &shared));
+        generics
+            .make_where_clause()
+            .predicates
+            .extend::<Vec<syn::WherePredicate>>(bounds.map(|bound| parse_quote!(#bound)).collect());
+    }
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let name = &input.ident;
     Ok(quote! {
         #[automatically_derived]
+        #[allow(trivial_bounds)]
         impl #impl_generics ::millstream::codegen::Shared for #name #ty_generics #where_clause {
             fn each(
                 &mut self,

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
 
 use crate::attributes::FieldAttributes;
+use crate::bounds::bound;
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let Parts { encode, decode, schema, is_over, expire, types } = match &input.data {
@@ -33,9 +34,17 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         return Err(Error::new(lifetime.span(), "state outlives rows: hold values of its own, `String` instead of `&str`"));
     }
     let mut generics = input.generics.clone();
+    let state = quote!(::millstream::codegen::State);
     for parameter in input.generics.type_params() {
         let ident = &parameter.ident;
-        generics.make_where_clause().predicates.push(parse_quote!(#ident: ::millstream::codegen::State));
+        generics.make_where_clause().predicates.push(parse_quote!(#ident: #state));
+    }
+    if generics.params.is_empty() {
+        let bounds = types.iter().map(|ty| bound(ty, &state));
+        generics
+            .make_where_clause()
+            .predicates
+            .extend::<Vec<syn::WherePredicate>>(bounds.map(|bound| parse_quote!(#bound)).collect());
     }
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let name = &input.ident;
@@ -44,6 +53,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             use ::millstream::codegen::derive as __flow;
 
             #[automatically_derived]
+            #[allow(trivial_bounds)]
             impl #impl_generics ::millstream::codegen::State for #name #ty_generics #where_clause {
                 const EXPIRES: bool = false #(|| <#types as ::millstream::codegen::State>::EXPIRES)*;
                 fn is_over(&self, now: i64) -> bool {

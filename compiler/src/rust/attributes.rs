@@ -56,15 +56,17 @@ pub(super) struct FunctionAttributes {
     pub(super) waits: Waits,
     /// Where it says so.
     pub(super) of_async: Option<Span>,
+    /// Where it says `retries`.
+    pub(super) retries: Option<Span>,
 }
 
-/// `#[function]`, `#[function(name = "lower_ascii")]`, `#[function(in_flight = 20, timeout = "5s", unordered)]`. Err: reported.
+/// `#[function]`, `#[function(name = "lower_ascii")]`, `#[function(in_flight = 20, timeout = "5s", retries = 3, unordered)]`. Err: reported.
 pub(super) fn function(reader: &mut Reader<'_>, attribute: &syn::Attribute, what: &str) -> Result<FunctionAttributes, ()> {
-    let mut said = FunctionAttributes { name: None, waits: Waits::DEFAULT, of_async: None };
+    let mut said = FunctionAttributes { name: None, waits: Waits::DEFAULT, of_async: None, retries: None };
     if matches!(attribute.meta, syn::Meta::Path(_)) {
         return Ok(said);
     }
-    let mut wrong = None;
+    let (mut wrong, mut backoff) = (None, None);
     let place = &reader.place;
     let parsed = attribute.parse_nested_meta(|meta| {
         let word = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
@@ -91,6 +93,20 @@ pub(super) fn function(reader: &mut Reader<'_>, attribute: &syn::Attribute, what
                     None => wrong = Some(errors::timeout(place.span(value.span()))),
                 }
             }
+            "retries" if what == "function" => {
+                let value: syn::Expr = meta.value()?.parse()?;
+                match whole(&value).filter(|count| (1..=1000).contains(count)) {
+                    Some(count) => (waits.retries, said.retries) = (count, Some(span)),
+                    None => wrong = Some(errors::retries(place.span(value.span()))),
+                }
+            }
+            "backoff" if what == "function" => {
+                let value: syn::Expr = meta.value()?.parse()?;
+                match duration(&value).filter(|micros| *micros > 0) {
+                    Some(micros) => (waits.backoff, backoff) = (micros, Some(span)),
+                    None => wrong = Some(errors::backoff(place.span(value.span()))),
+                }
+            }
             _ => {
                 wrong = Some(errors::function_attribute(span, what));
                 if meta.input.peek(syn::Token![=]) {
@@ -102,6 +118,9 @@ pub(super) fn function(reader: &mut Reader<'_>, attribute: &syn::Attribute, what
         said.of_async.get_or_insert(span);
         Ok(())
     });
+    if let Some(span) = backoff.filter(|_| said.retries.is_none() && wrong.is_none()) {
+        wrong = Some(errors::backoff_of_nothing(span));
+    }
     if let Err(error) = parsed {
         wrong = Some(errors::function_attribute(place.span(error.span()), what));
     }

@@ -105,9 +105,10 @@ pub fn name_taken(name: &Name, what: &str, by: &str, help: &str) -> Diagnostic {
 /// `#[function(..)]`
 pub(super) fn function_attribute(span: Span, what: &str) -> Diagnostic {
     if what == "function" {
-        let title = "`#[function]` knows `name`, and of an `async fn` `in_flight`, `timeout` and `unordered`";
+        let title =
+            "`#[function]` knows `name`, and of an `async fn` `in_flight`, `timeout`, `retries`, `backoff` and `unordered`";
         return Diagnostic::error("E0806", title, span, "not known here").with_help(
-            "write `#[function]`, `#[function(name = \"other_name\")]` or `#[function(in_flight = 20, timeout = \"5s\")]`",
+            "write `#[function]`, `#[function(name = \"other_name\")]` or `#[function(in_flight = 20, timeout = \"5s\", retries = 3)]`",
         );
     }
     Diagnostic::error("E0806", format!("`#[{what}]` knows only `name`"), span, "not known here")
@@ -174,6 +175,14 @@ pub(super) fn no_named_fields(name: &Name) -> Diagnostic {
 pub(super) fn variant_with_fields(span: Span) -> Diagnostic {
     Diagnostic::error("E0806", "values of an enum hold nothing", span, "a value is just its name")
         .with_help("write a record with a column of this enum and optional columns for the rest")
+}
+
+/// `#[flow(rename = "b")] a: i64, b: i64`
+pub(super) fn outside_name_twice(name: &Name, first: &Name, what: &str) -> Diagnostic {
+    let title = format!("two {what} are called `{}` in the outside data", name.text);
+    Diagnostic::error("E0806", title, name.span, "the second one")
+        .with_label(first.span, "the first one")
+        .with_help("give one of them another name: `#[flow(rename = \"..\")]`")
 }
 
 /// `enum E {}`
@@ -243,6 +252,19 @@ pub(super) fn no_such_member(name: &Name, known: &[&str]) -> Diagnostic {
 pub(super) fn operator_lacks(name: &str, span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("E0809", format!("the operator `{name}` is not complete"), span, "something is missing")
         .with_help(format!("add {what}"))
+}
+
+/// `#[operator] impl FraudScore`, `#[aggregate] impl MostFrequent`
+pub(super) fn annotated_nothing(span: Span, what: &str, form: &str) -> Diagnostic {
+    let code = if what == "operator" { "E0809" } else { "E0814" };
+    Diagnostic::error(code, format!("`#[{what}]` stands above `{form}`"), span, "this is something else")
+        .with_help(format!("write `{form}`, or take `#[{what}]` away"))
+}
+
+/// `#[operator(keyed)]`
+pub(super) fn operator_arguments(span: Span) -> Diagnostic {
+    Diagnostic::error("E0809", "`#[operator]` takes nothing", span, "not known here")
+        .with_help("write `#[operator]`: options are fields of the struct, and `process by` in the pipeline says the key")
 }
 
 /// `async fn process`

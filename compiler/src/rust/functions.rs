@@ -44,6 +44,10 @@ pub(super) fn read(reader: &mut Reader<'_>, function: &syn::ItemFn, path: &[Stri
         syn::ReturnType::Default => Written::unit(reader.place.span(function.sig.ident.span())),
         syn::ReturnType::Type(_, ty) => Written::of(ty, &reader.place),
     };
+    if let Some(span) = said.retries.filter(|_| !result.is_result()) {
+        reader.report(errors::never_fails(&called, span));
+        return reader.file.broken.push(called.text);
+    }
     let doc = attributes::doc(&function.attrs);
     reader.file.functions.push(RustFn { name: called, path: within(path, rust_name), doc, params, result, waits, span });
 }

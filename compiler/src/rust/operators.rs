@@ -19,6 +19,11 @@ const METHODS: &[(&str, usize, &str)] = &[
     ),
     ("on_end", 2, "fn on_end(&mut self, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure>"),
 ];
+/// What stands below an annotation.
+const FORMS: [(&str, &str, &str); 2] = [
+    ("operator", "Process", "impl Process for FraudScore { .. }"),
+    ("aggregate", "Accumulator", "impl Accumulator for MostFrequent { .. }"),
+];
 /// Associated types of `Process`.
 const TYPES: &[&str] = &["Input", "Output", "Side", "State", "Broadcast", "Shared"];
 
@@ -64,8 +69,17 @@ pub(super) fn read_enum(reader: &mut Reader<'_>, item: &syn::ItemEnum, path: &[S
 
 /// Reads an implementation of a trait that says what a struct is.
 pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
-    let Some((path, _)) = &item.trait_ else { return };
-    let Some(last) = path.segments.last() else { return };
+    let last = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
+    for (annotation, wanted, form) in FORMS {
+        if let Some(attribute) = attributes::find(&item.attrs, annotation)
+            && last.is_none_or(|last| last.ident != wanted)
+        {
+            let span = reader.place.span(attribute.span());
+            reader.report(errors::annotated_nothing(span, annotation, form));
+            return;
+        }
+    }
+    let (Some((path, _)), Some(last)) = (&item.trait_, last) else { return };
     let of = Written::of(&item.self_ty, &reader.place);
     let super::WrittenKind::Named { name, .. } = &of.kind else { return };
     let name = name.clone();
@@ -78,7 +92,13 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
         "Process" => {}
         _ => return,
     }
-    if attributes::find(&item.attrs, "operator").is_none() {
+    let annotation = attributes::find(&item.attrs, "operator");
+    if let Some(arguments) = annotation.filter(|annotation| !matches!(annotation.meta, syn::Meta::Path(_))) {
+        let diagnostic = errors::operator_arguments(reader.place.span(arguments.meta.span()));
+        reader.report(diagnostic);
+        return reader.file.broken.push(name);
+    }
+    if annotation.is_none() {
         let diagnostic = errors::operator_not_annotated(reader.place.span(path.span()));
         reader.report(diagnostic);
         return reader.file.broken.push(name);

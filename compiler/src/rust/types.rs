@@ -53,7 +53,7 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
     };
     let mut members: Vec<TypeMember> = Vec::new();
     let mut event_time: Option<Name> = None;
-    let mut key = Vec::new();
+    let (mut key, mut outside) = (Vec::new(), Vec::new());
     for field in &fields.named {
         let Some(ident) = &field.ident else { continue };
         fits &= reader.is_public(&field.vis, ident, "field");
@@ -71,6 +71,8 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
         if flow.key {
             key.push(field_name.text.clone());
         }
+        let renamed = flow.rename.as_ref().map_or(field_name.clone(), |rename| rename.clone());
+        fits &= is_new(reader, &mut outside, renamed, "columns");
         let external = flow.rename.map(|rename| rename.text).filter(|rename| *rename != field_name.text);
         members.push(TypeMember { ty: Written::of(&field.ty, &reader.place), name: field_name, external, unit: flow.unit });
     }
@@ -80,6 +82,17 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
     super::bindings::read(reader, item, &derives, &name);
     let path = within(path, name.text.clone());
     reader.file.types.push(RustTypeItem { name, path, kind: TypeKind::Record(members), event_time, key });
+}
+
+/// Whether nothing has had this name in the outside data before. False: reported.
+fn is_new(reader: &mut Reader<'_>, before: &mut Vec<Name>, name: Name, what: &str) -> bool {
+    if let Some(first) = before.iter().find(|first| first.text == name.text) {
+        let diagnostic = errors::outside_name_twice(&name, first, what);
+        reader.report(diagnostic);
+        return false;
+    }
+    before.push(name);
+    true
 }
 
 /// Reads an enum. One that is not annotated is only remembered.
@@ -92,7 +105,7 @@ pub(super) fn read_enum(reader: &mut Reader<'_>, item: &syn::ItemEnum, path: &[S
     }
     let mut fits = reader.is_public(&item.vis, &item.ident, "enum") && reader.no_generics(&item.generics, "enum");
     fits &= derives_all(reader, &derives, OF_ENUMS, &name);
-    let mut values = Vec::new();
+    let (mut values, mut outside) = (Vec::new(), Vec::new());
     for variant in &item.variants {
         if !matches!(variant.fields, syn::Fields::Unit) {
             let diagnostic = errors::variant_with_fields(reader.place.span(variant.fields.span()));
@@ -101,7 +114,9 @@ pub(super) fn read_enum(reader: &mut Reader<'_>, item: &syn::ItemEnum, path: &[S
         }
         let flow = attributes::flow(reader, &variant.attrs, &["rename"]);
         let variant = reader.place.name(&variant.ident);
-        let text = flow.rename.map_or_else(|| variant.text.clone(), |rename| rename.text);
+        let named = flow.rename.unwrap_or_else(|| variant.clone());
+        fits &= is_new(reader, &mut outside, named.clone(), "values");
+        let text = named.text;
         values.push((variant, text));
     }
     if values.is_empty() {

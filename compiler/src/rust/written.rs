@@ -79,6 +79,11 @@ impl Written {
         Written { kind: WrittenKind::Named { before, name, args, numbers }, span, text: place.text(span) }
     }
 
+    /// `Result<T, E>`: there may be no value.
+    pub fn is_result(&self) -> bool {
+        matches!(&self.kind, WrittenKind::Named { name, .. } if name == "Result")
+    }
+
     /// No type: a function without `->`.
     pub fn unit(span: Span) -> Written {
         Written { kind: WrittenKind::Unit, span, text: "()".to_owned() }

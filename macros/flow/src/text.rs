@@ -1,6 +1,6 @@
 //! `flow! { .. }`: the text as it stands in the Rust file, so that lines and columns are those of that file.
 
-use proc_macro::{Span, TokenStream};
+use proc_macro::{Span, TokenStream, TokenTree};
 
 use millstream_compiler::diagnostics::Diagnostic;
 use millstream_compiler::disk::Disk;
@@ -16,6 +16,12 @@ pub fn expand(input: TokenStream) -> TokenStream {
     let mut tokens = Vec::new();
     place::tokens(input.clone(), &mut tokens);
     let call = Span::call_site();
+    if let Some(message) = nothing(input.clone()) {
+        return report::error(
+            message,
+            tokens.first().map_or(Place::call_site(), |token| Place { first: token.span, last: token.span }),
+        );
+    }
     let text = match call.source_text() {
         Some(text) if stands_there(&text, call, &tokens) => padded(&text, call.start().line(), call.start().column()),
         // Editors that have no text for a macro get what the tokens say.
@@ -36,6 +42,18 @@ pub fn expand(input: TokenStream) -> TokenStream {
     out.extend(embedded.module.iter().map(|module| code::tokens(&module.text)));
     out.extend(embedded.sources.files().skip(1).map(|(_, file)| code::tracked(&file.path)));
     out
+}
+
+/// What is to be said where there is no pipeline at all.
+fn nothing(input: TokenStream) -> Option<&'static str> {
+    let mut tokens = input.into_iter();
+    match (tokens.next(), tokens.next()) {
+        (None, _) => Some("there is no pipeline here: `flow! { job orders {} source .. sink .. }`"),
+        (Some(TokenTree::Literal(_)), None) => {
+            Some("write the pipeline itself, without quotes, or in a file beside this one: `include_flow!(\"orders.flow\")`")
+        }
+        _ => None,
+    }
 }
 
 /// Whether the tokens are those of the text: what another macro has put there stands elsewhere.

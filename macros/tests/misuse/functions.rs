@@ -1,4 +1,8 @@
+use std::collections::HashMap;
+
 use millstream_macros::function;
+
+pub struct Decimal;
 
 #[function]
 fn private(text: &str) -> bool {
@@ -57,6 +61,44 @@ pub fn nothing(_text: &str) {}
 
 #[function(title = "x")]
 pub fn titled(a: i64) -> i64 {
+    a
+}
+
+#[function]
+pub fn unknown(size: usize, labels: &HashMap<String, String>, pair: (i64, i64), parts: &[char]) -> Result<Option<u128>, String> {
+    Err(String::new())
+}
+
+#[function]
+pub fn twice(nested: Option<Option<i64>>, money: Option<Decimal>, any: impl Into<i64>) -> &str {
+    "x"
+}
+
+#[function]
+pub fn unit(a: i64) -> () {}
+
+#[function(retries = 0)]
+pub async fn never_again(_text: &str) -> Result<bool, String> {
+    Ok(true)
+}
+
+#[function(retries = 3)]
+pub async fn never_fails(_text: &str) -> bool {
+    true
+}
+
+#[function(backoff = "1s")]
+pub async fn no_retries(_text: &str) -> Result<bool, String> {
+    Ok(true)
+}
+
+#[function(retries = 3, backoff = 1)]
+pub async fn no_pause(_text: &str) -> Result<bool, String> {
+    Ok(true)
+}
+
+#[function]
+pub fn method(&self, a: i64) -> i64 {
     a
 }
 

@@ -4,6 +4,11 @@ use crate::state::State;
 use crate::value::EvalError;
 
 /// Takes values one by one and has a result at any time.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no aggregate",
+    label = "no aggregate",
+    note = "write `#[aggregate] impl Accumulator for ..` beside it"
+)]
 pub trait Accumulator: Clone + Default + State {
     /// A value; with several arguments a tuple of them.
     type Input;

@@ -15,6 +15,11 @@ use crate::source::Source;
 use crate::value::{Duration, Str, Timestamp};
 
 /// A struct whose fields are the options of a connector: `#[derive(Connector)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the options of a connector",
+    label = "no options",
+    note = "write `#[derive(Connector)]` above the struct"
+)]
 pub trait Connector: Sized {
     /// The name in the language: `poll`, as in `from poll { .. }`.
     const NAME: &'static str;

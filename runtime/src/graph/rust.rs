@@ -114,11 +114,15 @@ pub struct Waits {
     pub timeout: i64,
     /// Rows come out as they came in, not as answers come.
     pub ordered: bool,
+    /// How often a call that has failed is made again.
+    pub retries: u64,
+    /// The pause before the first of them, in microseconds; each further one is twice as long.
+    pub backoff: i64,
 }
 
 impl Waits {
     /// Of a function that says nothing of it.
-    pub const DEFAULT: Waits = Waits { in_flight: 100, timeout: 30_000_000, ordered: true };
+    pub const DEFAULT: Waits = Waits { in_flight: 100, timeout: 30_000_000, ordered: true, retries: 0, backoff: 100_000 };
 }
 
 /// A call of an `async fn` in a `select`.

@@ -161,6 +161,34 @@ where
     }
 }
 
+/// Calls of one row that have failed are made again, so many times, with a pause before each that doubles up to a minute.
+#[derive(Debug)]
+pub struct Retries {
+    left: u64,
+    pause: Duration,
+}
+
+/// Longer pauses help nobody.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+impl Retries {
+    /// `micros`: the first pause.
+    pub fn new(retries: u64, micros: i64) -> Self {
+        Retries { left: retries, pause: Duration::from_micros(micros.unsigned_abs()).min(LONGEST_PAUSE) }
+    }
+
+    /// Waits until the next attempt is due. False: there is none any more.
+    pub async fn again(&mut self) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        true
+    }
+}
+
 /// An answer that comes in time. `micros`: how long it may take.
 pub async fn in_time<V>(micros: i64, answer: impl Future<Output = Result<V, EvalError>>) -> Result<V, EvalError> {
     match tokio::time::timeout(Duration::from_micros(micros.unsigned_abs()), answer).await {

@@ -47,7 +47,7 @@ mod window_join;
 pub use aggregation::Aggregation;
 pub use arriving::{Carried, OverChanges, OverRows};
 pub use assign_watermark::AssignWatermark;
-pub use call_async::{CallAsync, in_time};
+pub use call_async::{CallAsync, Retries, in_time};
 pub use combine::{Combine, CombineRows, CombineTable, Rule};
 pub use count_window::{CountWindow, SlidingCountWindow};
 pub use dedup_table::{DedupFinal, DedupTable, by_arrival};

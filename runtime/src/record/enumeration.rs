@@ -80,12 +80,20 @@ macro_rules! flow_enum_impls {
                 match value { $($enum::$variant => $text),* }
             }
 
-            impl enumeration::Enumeration for $enum {
+            #[allow(trivial_bounds)]
+            impl enumeration::Enumeration for $enum
+            where
+                $enum: Copy,
+            {
                 const NAME: &'static str = $name;
                 const VALUES: &'static [(&'static str, Self)] = &[$(($text, $enum::$variant)),*];
             }
 
-            impl Value for $enum {
+            #[allow(trivial_bounds)]
+            impl Value for $enum
+            where
+                $enum: Copy,
+            {
                 fn type_text() -> String {
                     $name.to_owned()
                 }
@@ -112,7 +120,11 @@ macro_rules! flow_enum_impls {
                 }
             }
 
-            impl $crate::state::State for $enum {
+            #[allow(trivial_bounds)]
+            impl $crate::state::State for $enum
+            where
+                $enum: Copy,
+            {
                 #[inline]
                 fn encode(&self, out: &mut Vec<u8>) {
                     $crate::state::State::encode(&Str::const_new(text_of(self)), out);
@@ -125,7 +137,11 @@ macro_rules! flow_enum_impls {
                 }
             }
 
-            impl $crate::value::compare::Compare for $enum {
+            #[allow(trivial_bounds)]
+            impl $crate::value::compare::Compare for $enum
+            where
+                $enum: Copy,
+            {
                 #[inline]
                 fn compare(&self, other: &Self) -> ::std::cmp::Ordering {
                     (*self as usize).cmp(&(*other as usize))
@@ -138,20 +154,32 @@ macro_rules! flow_enum_impls {
                 }
             }
 
-            impl $crate::value::cast::Cast<Str> for $enum {
+            #[allow(trivial_bounds)]
+            impl $crate::value::cast::Cast<Str> for $enum
+            where
+                $enum: Copy,
+            {
                 #[inline]
                 fn cast(&self) -> Result<Str, EvalError> {
                     Ok(text_of(self).into())
                 }
             }
 
-            impl $crate::value::cast::Cast<$enum> for str {
+            #[allow(trivial_bounds)]
+            impl $crate::value::cast::Cast<$enum> for str
+            where
+                $enum: Copy,
+            {
                 fn cast(&self) -> Result<$enum, EvalError> {
                     enumeration::from_value(self)
                 }
             }
 
-            impl $crate::params::FromParam for $enum {
+            #[allow(trivial_bounds)]
+            impl $crate::params::FromParam for $enum
+            where
+                $enum: Copy,
+            {
                 const EXAMPLE: &'static str = <Self as enumeration::Enumeration>::VALUES[0].0;
                 fn type_name() -> String {
                     let names: Vec<&str> = <Self as enumeration::Enumeration>::VALUES.iter().map(|(name, _)| *name).collect();

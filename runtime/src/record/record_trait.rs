@@ -19,6 +19,11 @@ pub struct Column {
 ///
 /// Derive it. `#[flow(name = "order-id")]` gives a column another name in the outside data; `#[flow(unit = "ms")]` says what
 /// a number means for a timestamp, time or duration.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no record",
+    label = "no record",
+    note = "write `#[derive(Clone, Record)]` above the struct"
+)]
 pub trait Record: Clone + Send + Sync + 'static {
     /// The struct's name.
     const NAME: &'static str;

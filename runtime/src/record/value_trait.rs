@@ -4,10 +4,16 @@ use super::record_trait::derived::from_json_text;
 use super::{Cell, CellWriter, FieldError, Row, Slot};
 use crate::formats::json::JsonReader;
 use crate::graph::TimeUnit;
+use crate::value::compare::Compare;
 use crate::value::{ParseError, Str};
 
 /// A type that a column may have.
-pub trait Value: Sized {
+#[diagnostic::on_unimplemented(
+    message = "no column has the type `{Self}`",
+    label = "no type of a column",
+    note = "write a type of columns such as `String` or `Option<i64>`; a struct or an enum of your own is one with `#[derive(Clone, Record)]`"
+)]
+pub trait Value: Sized + Compare {
     /// How many slots it takes in a row: one, or one and those of its columns for a nested record.
     const SLOTS: usize = 1;
     /// Whether it may be null.

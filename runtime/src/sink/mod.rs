@@ -34,6 +34,11 @@ use std::task::{Context, Poll};
 use crate::error::JobResult;
 
 /// A sink of rows.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not write rows of type `{T}`",
+    label = "no sink of such rows",
+    note = "write `impl Sink<..> for` it: what a sink has to do stands in docs/connectors.md"
+)]
 pub trait Sink<T>: Send + 'static {
     /// Writes the rows of one subtask.
     type Writer: SinkWriter<T> + 'static;

@@ -21,6 +21,11 @@ pub use throttle::Throttle;
 use crate::error::JobResult;
 
 /// A source of rows.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` gives no rows",
+    label = "no source",
+    note = "write `impl Source for` it: what a source has to do stands in docs/connectors.md"
+)]
 pub trait Source: Send + 'static {
     /// What it gives.
     type Row: Send + 'static;

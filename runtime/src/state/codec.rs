@@ -9,6 +9,11 @@ pub use crate::bytes::write_varint;
 use crate::value::{Date, Decimal, Duration, Float, FloatKey, Json, Str, Time, Timestamp, Uuid};
 
 /// A value that can be kept in a checkpoint.
+#[diagnostic::on_unimplemented(
+    message = "checkpoints cannot hold a `{Self}`",
+    label = "not known to checkpoints",
+    note = "write `#[derive(State)]` above a type of your own; else plain values, options, lists and maps, or `ValueState`, `ListState`, `MapState`, `ReducingState`, `AggregatingState`"
+)]
 pub trait State: Sized {
     /// Appends the bytes of the value.
     fn encode(&self, out: &mut Vec<u8>);

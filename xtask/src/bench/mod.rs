@@ -7,6 +7,8 @@ pub mod handwritten;
 mod large;
 mod measure;
 mod pipelines;
+mod records;
+mod rust;
 mod state;
 
 use std::path::{Path, PathBuf};
@@ -44,11 +46,18 @@ pub fn run(args: &[String]) -> Result<(), String> {
     if let Some(("large", args)) = args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         return large::run(args);
     }
+    if let Some(("records", args)) = args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        // Only rustc's time is measured.
+        return records::run(args);
+    }
     if cfg!(debug_assertions) {
         return Err("what is measured must be optimised: cargo run --release --package xtask -- bench".to_string());
     }
     if let Some(("state", args)) = args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         return state::run(args);
+    }
+    if let Some(("rust", args)) = args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return rust::run(args);
     }
     if let Some(("disk", args)) = args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         return disk::run(args);

@@ -20,6 +20,13 @@ pub fn build(root: &Path, folder: &Path, query: &str, input: Input, events: u64)
     compile(root, &place.join(format!("{query}.flow")), &place.join("pipeline"))
 }
 
+/// Writes `nexmark.flow` into a folder, with generated events.
+pub fn shared(root: &Path, folder: &Path, events: u64) -> Result<(), String> {
+    let text = read(&root.join("examples/nexmark/nexmark.flow"))?;
+    let text = replace_tail(&text, "source all_events: Event from ", &generator(events), "nexmark.flow")?;
+    write(&folder.join("nexmark.flow"), &text)
+}
+
 /// Writes generated events as JSON lines into one file, by a pipeline.
 pub fn write_events(root: &Path, folder: &Path, events: u64, file: &Path) -> Result<(), String> {
     let place = folder.join("write-events");
@@ -84,7 +91,8 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+/// Writes a file, unless it holds the same already.
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
     let folder = path.parent().ok_or("a file lies in a folder")?;
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {

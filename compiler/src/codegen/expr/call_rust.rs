@@ -1,7 +1,7 @@
 //! Calls of functions in Rust files: values are converted at both ends where the user's types are others.
 
 use millstream_runtime::graph::{Expr, Passing, RustFunction, Ty};
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::{Hold, Lowering, Value};
@@ -28,7 +28,21 @@ impl<'a> Lowering<'a> {
         let wait = function.waits.map(|_| quote!(.await));
         let mut call = quote!(#path(#(#arguments),*)#wait);
         if function.fallible {
-            call = quote!(#call.map_err(|error| EvalError::new(error.to_string()))?);
+            call = quote!(#call.map_err(|error| EvalError::new(error.to_string())));
+            if let Some(waits) = function.waits.filter(|waits| waits.retries > 0) {
+                let (retries, backoff) = (Literal::u64_unsuffixed(waits.retries), Literal::i64_unsuffixed(waits.backoff));
+                // Only the call: an argument that has no value will have none the next time either.
+                call = quote!({
+                    let mut retries = Retries::new(#retries, #backoff);
+                    loop {
+                        let answer = #call;
+                        if answer.is_ok() || !retries.again().await {
+                            break answer;
+                        }
+                    }
+                });
+            }
+            call = quote!(#call?);
         }
         let result = match function.iterator {
             true => quote!(#call.into_iter().map(Convert::convert).collect::<Vec<_>>()),

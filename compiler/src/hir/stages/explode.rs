@@ -10,6 +10,9 @@ use crate::hir::types::Typer;
 use crate::syntax::ast::{self, Name};
 
 pub fn lower<'a>(at: &mut At<'_, '_, 'a>, list: &'a ast::Expr, name: &'a Name, input: Flow) -> Flow {
+    let visible = input.ty.schema.clone();
+    let mut input = super::call_async::answers(at, std::iter::once(list), input);
+    let full = std::mem::replace(&mut input.ty.schema, visible);
     let typed = Typer::new(&mut at.lowering.cx, Scope::Row(&input)).expr(list);
     let item = match typed.ty.required() {
         Ty::List(item) if **item != Ty::Null => (**item).clone(),
@@ -26,7 +29,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, list: &'a ast::Expr, name: &'a Name, i
     if input.ty.schema.field(&name.text).is_some() {
         at.report(names::column_twice(&name.text, name.span, None, "this stream"));
     }
-    let mut schema = input.ty.schema.clone();
+    let mut schema = full;
     schema.name = None;
     schema.fields.retain(|field| field.name != name.text);
     schema.fields.push(Field::new(&name.text, item));
@@ -36,7 +39,8 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, list: &'a ast::Expr, name: &'a Name, i
         Changelog::Table { .. } => Changelog::Table { key: None },
     };
     let output = StreamType { schema, changelog, time: input.ty.time.clone() };
-    at.add("explode", Operation::Explode { list: never_null(typed), name: name.text.clone() }, input, output)
+    let flow = at.add("explode", Operation::Explode { list: never_null(typed), name: name.text.clone() }, input, output);
+    super::call_async::forget(at, flow)
 }
 
 /// A null list has no elements.

@@ -17,7 +17,11 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], input: Flow) 
     let broken = items.iter().any(|item| matches!(item, SelectItem::Error(_)));
     let visible = input.ty.schema.clone();
     let input = super::over::analytic(at, items, input);
-    let mut input = super::call_async::answers(at, items, input);
+    let values = items.iter().filter_map(|item| match item {
+        SelectItem::Column { value, .. } => Some(value),
+        _ => None,
+    });
+    let mut input = super::call_async::answers(at, values, input);
     // What was computed before has no names here.
     input.ty.schema = visible;
     let columns = columns(at, items, &input);

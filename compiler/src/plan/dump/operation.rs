@@ -69,9 +69,14 @@ pub fn lines(operation: &Operation) -> Vec<String> {
 }
 
 fn call_async(asked: &CallAsyncOperation) -> String {
-    let Waits { in_flight, timeout, ordered } = asked.waits;
+    let Waits { in_flight, timeout, ordered, retries, backoff } = asked.waits;
     let order = if ordered { "in order" } else { "as answers come" };
-    format!("wait for {} as {}, {order}, {in_flight} in flight, timeout {}", asked.call, asked.name, duration_text(timeout))
+    let retries = match retries {
+        0 => String::new(),
+        _ => format!(", {retries} retries, the first after {}", duration_text(backoff)),
+    };
+    let timeout = duration_text(timeout);
+    format!("wait for {} as {}, {order}, {in_flight} in flight, timeout {timeout}{retries}", asked.call, asked.name)
 }
 
 fn align(align: &Alignment) -> String {

@@ -18,6 +18,36 @@ pub fn timeout(span: Span) -> Diagnostic {
         .with_help("say how long an answer may take: `timeout = \"5s\"`, `timeout = \"250ms\"`")
 }
 
+/// `retries = 0`
+pub fn retries(span: Span) -> Diagnostic {
+    Diagnostic::error(CODE, "`retries` is from 1 to 1000", span, "not such a number")
+        .with_help("say how often a call that has failed is made again: `retries = 3`")
+}
+
+/// `backoff = 5`
+pub fn backoff(span: Span) -> Diagnostic {
+    Diagnostic::error(CODE, "`backoff` is a duration", span, "not a duration").with_help(
+        "say how long the first pause is, before a call is made again: `backoff = \"100ms\"`; each further one is twice as long",
+    )
+}
+
+/// `#[function(backoff = "1s")]`
+pub fn backoff_of_nothing(span: Span) -> Diagnostic {
+    Diagnostic::error(CODE, "`backoff` is the pause before a call is made again", span, "nothing is made again here")
+        .with_help("write `retries = 3` beside it, or take it away")
+}
+
+/// `#[function(retries = 3)] pub async fn ask(ip: &str) -> String`
+pub fn never_fails(name: &Name, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        CODE,
+        format!("`{}` returns no `Result`: no call of it fails", name.text),
+        span,
+        "nothing is made again here",
+    )
+    .with_help("return `Result<T, String>`, an error where there is no answer; or take `retries` away")
+}
+
 /// `#[function(timeout = "5s")] pub fn ..`
 pub fn only_of_async(span: Span) -> Diagnostic {
     Diagnostic::error(CODE, "this is of an `async fn`", span, "this function gives its value at once")
@@ -26,9 +56,12 @@ pub fn only_of_async(span: Span) -> Diagnostic {
 
 /// A call where it cannot be waited for.
 pub fn waits_not_here(name: &Name) -> Diagnostic {
-    let title = format!("`{}` is an async function: it stands in `select`, where it is called for every row", name.text);
+    let title = format!(
+        "`{}` is an async function: it stands in `select`, `where` and `explode`, where it is called for every row",
+        name.text
+    );
     Diagnostic::error(CODE, title, name.span, "its answer cannot be waited for here").with_help(format!(
-        "call it in a `select`, and in no branch of it nor behind `??`, `and`, `or`; then use what it gave: `| select {{ .., answer: {}(..) }} | ..`",
+        "call it in a `select` before, and in no branch of it nor behind `??`, `and`, `or`; then use what it gave: `| select {{ .., answer: {}(..) }} | ..`",
         name.text
     ))
 }

@@ -21,6 +21,31 @@ pub async fn no_duration(ip: &str) -> bool {
 }
 
 #[function(retries = 5)]
-pub async fn no_retries(ip: &str) -> bool {
+pub async fn never_fails(ip: &str) -> bool {
     true
+}
+
+#[function(retries = 0)]
+pub async fn never_again(ip: &str) -> Result<bool, String> {
+    Ok(true)
+}
+
+#[function(backoff = "1s")]
+pub async fn no_retries(ip: &str) -> Result<bool, String> {
+    Ok(true)
+}
+
+#[function(retries = 3, backoff = 1)]
+pub async fn no_pause(ip: &str) -> Result<bool, String> {
+    Ok(true)
+}
+
+#[function(tries = 3)]
+pub async fn unknown(ip: &str) -> bool {
+    true
+}
+
+#[function(retries = 3, backoff = "1s")]
+pub async fn countries_of(ip: &str) -> Result<Vec<String>, String> {
+    Ok(Vec::new())
 }

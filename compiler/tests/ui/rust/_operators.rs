@@ -102,3 +102,14 @@ impl Process for Elsewhere {
         Ok(())
     }
 }
+
+pub struct Keyed;
+
+#[operator(keyed)]
+impl Process for Keyed {}
+
+#[operator]
+impl Keyed {}
+
+#[aggregate]
+impl Keyed {}

@@ -84,3 +84,17 @@ pub enum Holds {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Record)]
 pub enum Empty {}
+
+#[derive(Clone, Record)]
+pub struct Twice {
+    #[flow(rename = "b")]
+    pub a: i64,
+    pub b: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Record)]
+pub enum Same {
+    A,
+    #[flow(rename = "A")]
+    B,
+}

@@ -19,6 +19,11 @@ pub enum NoBroadcast {}
 /// Rows and timers of a key come one after the other. What a call emits goes on when it returns; of a call that fails with
 /// [`Failure::Row`] nothing goes on, while changes of the state stay.
 #[allow(unused_variables)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no operator",
+    label = "no operator",
+    note = "write `#[operator] impl Process for ..` beside it"
+)]
 pub trait Process: Sized + Send + 'static {
     /// Rows that come in. With several inputs an enum of them.
     type Input;

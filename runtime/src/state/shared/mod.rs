@@ -15,6 +15,11 @@ use crate::error::JobError;
 use crate::operator::{OperatorSnapshot, RestoredOperator};
 
 /// The states without key of one process: `()`, or a struct of them with `#[derive(Shared)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no struct of states without key",
+    label = "not known to checkpoints",
+    note = "write `#[derive(Default, Shared)]` above it"
+)]
 pub trait Shared: Default + Send + 'static {
     /// Calls `visit` with each state and its name, which must never change.
     fn each(&mut self, visit: &mut dyn FnMut(&str, &mut dyn SharedState) -> Result<(), JobError>) -> Result<(), JobError>;
@@ -27,6 +32,11 @@ impl Shared for () {
 }
 
 /// What the engine does with such a state.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no state without key",
+    label = "not known to checkpoints",
+    note = "write `BroadcastState<K, V>`, `OperatorList<T>` or `UnionList<T>`"
+)]
 pub trait SharedState {
     /// Hands it to a checkpoint: cheap, it is encoded later.
     fn snapshot(&mut self, name: &str, snapshot: &mut OperatorSnapshot);

@@ -22,7 +22,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "rust_items",
         doc: "",
-        fingerprint: 0x2a732c9c54dd18ce,
+        fingerprint: 0x1546eef3b47f2f76,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
@@ -51,7 +51,18 @@ fn job() -> millstream::Job {
             },
             millstream::ChainSpec {
                 name: "blocks",
-                uids: &["blocks/source/0", "lost/select/0"],
+                uids: &[
+                    "blocks/source/0",
+                    "lost/select/0",
+                    "open/where/0",
+                    "open/async/0",
+                    "open/where/1",
+                    "open/answered/0",
+                    "open/async/1",
+                    "open/explode/0",
+                    "open/select/0",
+                    "sink/open/file",
+                ],
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),

@@ -52,3 +52,42 @@ pub struct Asked3 {
     pub bank: Str,
     pub at: Timestamp,
 }
+
+/// Rows of `open: async`: in.flow:23 where at > @2026-01-01T00:00:00Z and is_open(number)
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Open {
+    pub number: Str,
+    pub at: Timestamp,
+    #[flow(name = "is_open answer 1")]
+    pub is_open_answer_1: bool,
+}
+
+/// Rows of `open: answered`: in.flow:23 where at > @2026-01-01T00:00:00Z and is_open(number)
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Open2 {
+    pub number: Str,
+}
+
+/// Rows of `open: async`: in.flow:23 explode banks_of(number) as bank
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Open3 {
+    pub number: Str,
+    #[flow(name = "banks_of answer 1")]
+    pub banks_of_answer_1: Vec<Str>,
+}
+
+/// Rows of `open: explode`: in.flow:23 explode banks_of(number) as bank
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Open4 {
+    pub number: Str,
+    #[flow(name = "banks_of answer 1")]
+    pub banks_of_answer_1: Vec<Str>,
+    pub bank: Str,
+}
+
+/// Rows of `open: select`: in.flow:23 select { number, bank }
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Open5 {
+    pub number: Str,
+    pub bank: Str,
+}

@@ -1,0 +1,7 @@
+//! Nothing, and text in quotes.
+
+fn main() {}
+
+millstream::flow! {}
+
+millstream::flow!("job words {}");

@@ -1,0 +1,6 @@
+use millstream::prelude::*;
+
+#[function]
+pub fn score(word: &str) -> usize {
+    word.len()
+}

@@ -1,0 +1,27 @@
+//! What the fields of a derived type must be, said once at each of them.
+//!
+//! As a predicate of the implementation it holds inside of it, so that rustc complains about a field that does not fit at the field alone,
+//! and not at every use of it in derived code.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::Type;
+
+/// `T: bound`, which stands where the type does.
+pub(crate) fn bound(ty: &Type, bound: &TokenStream) -> TokenStream {
+    let end = last_span(ty);
+    let bound = quote_spanned!(end=> #bound);
+    let bound: TokenStream = bound
+        .into_iter()
+        .map(|mut token| {
+            token.set_span(end);
+            token
+        })
+        .collect();
+    quote_spanned!(end=> #ty: #bound)
+}
+
+/// Where a type ends.
+fn last_span(ty: &Type) -> Span {
+    ty.to_token_stream().into_iter().last().map_or_else(Span::call_site, |token| token.span())
+}
