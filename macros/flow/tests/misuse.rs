@@ -81,9 +81,17 @@ fn normal(rendered: &str) -> String {
     let here = format!("{}/", here().display());
     let root = format!("{}/", root().display());
     let mut out: Vec<String> = Vec::new();
-    let mut skips = false;
+    let (mut skips, mut lists) = (false, false);
     for line in rendered.trim_end().lines() {
         let arrow = line.trim_start();
+        // Whoever else implements a trait is others with each new type.
+        lists = match arrow.contains("the following other types implement trait") {
+            true => true,
+            false => lists && !["= ", "note:", "help:"].iter().any(|start| arrow.starts_with(start)) && !arrow.is_empty(),
+        };
+        if lists {
+            continue;
+        }
         if arrow.starts_with("--> ") || arrow.starts_with("::: ") {
             skips = !line.contains(&here);
             let place = line.replace(&here, "").replace(&root, "$ROOT/");
