@@ -1,5 +1,8 @@
 //! What a generated binary hands to [`millstream::main`](crate::main): the chains of a job and its settings.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::chain::{Chain, ChainBuilder};
 use crate::error::{JobError, JobResult};
 use crate::graph::{Backoff, CheckpointMode, ErrorPolicy, FailureRate};
@@ -41,7 +44,7 @@ pub struct CheckpointConfig {
     /// Time from one checkpoint to the next.
     pub interval_micros: i64,
     /// Where they go; may depend on params.
-    pub directory: fn(&ParamValues) -> Result<String, JobError>,
+    pub directory: Folder,
     /// A checkpoint that takes longer is given up.
     pub timeout_micros: i64,
     /// The least time from the end of a checkpoint to the beginning of the next.
@@ -59,6 +62,11 @@ pub struct CheckpointConfig {
 impl CheckpointConfig {
     /// Checkpoints every so many microseconds to this folder; the rest as it is where the block says nothing.
     pub fn new(interval_micros: i64, directory: fn(&ParamValues) -> Result<String, JobError>) -> Self {
+        CheckpointConfig::at(interval_micros, Folder::Of(directory))
+    }
+
+    /// The same to a folder that is known.
+    pub fn at(interval_micros: i64, directory: Folder) -> Self {
         CheckpointConfig {
             interval_micros,
             directory,
@@ -81,7 +89,7 @@ pub enum StateConfig {
     #[cfg(feature = "disk")]
     Disk {
         /// The folder that takes the files; may depend on params.
-        path: fn(&ParamValues) -> Result<String, JobError>,
+        path: Folder,
         /// The memory that state may take in this process, in bytes.
         memory: u64,
     },
@@ -108,10 +116,65 @@ pub enum Restart {
 }
 
 /// Builds the erased chain of one subtask.
-pub type BuildChain = fn(&mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>>;
+#[derive(Clone)]
+pub struct BuildChain(Arc<dyn Fn(&mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> + Send + Sync>);
+
+impl BuildChain {
+    /// By this function, which is called once per subtask and attempt.
+    pub fn new(build: impl Fn(&mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> + Send + Sync + 'static) -> Self {
+        BuildChain(Arc::new(build))
+    }
+
+    pub(crate) fn build(&self, cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+        (self.0)(cx)
+    }
+}
+
+impl fmt::Debug for BuildChain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BuildChain")
+    }
+}
 
 /// Makes the coordinator's half of a chain's source.
-pub type BuildSource = fn(&ParamValues) -> JobResult<Box<dyn ErasedSource>>;
+#[derive(Clone)]
+pub struct BuildSource(Arc<dyn Fn(&ParamValues) -> JobResult<Box<dyn ErasedSource>> + Send + Sync>);
+
+impl BuildSource {
+    /// By this function, which is called once per attempt.
+    pub fn new(build: impl Fn(&ParamValues) -> JobResult<Box<dyn ErasedSource>> + Send + Sync + 'static) -> Self {
+        BuildSource(Arc::new(build))
+    }
+
+    pub(crate) fn build(&self, params: &ParamValues) -> JobResult<Box<dyn ErasedSource>> {
+        (self.0)(params)
+    }
+}
+
+impl fmt::Debug for BuildSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BuildSource")
+    }
+}
+
+/// A folder that a job names.
+#[derive(Clone, Copy, Debug)]
+pub enum Folder {
+    /// This one.
+    At(&'static str),
+    /// As the params say.
+    Of(fn(&ParamValues) -> Result<String, JobError>),
+}
+
+impl Folder {
+    /// Where it is.
+    pub(crate) fn read(self, params: &ParamValues) -> Result<String, JobError> {
+        match self {
+            Folder::At(folder) => Ok(folder.to_owned()),
+            Folder::Of(read) => read(params),
+        }
+    }
+}
 
 /// One chain of operators, which one task per subtask runs.
 #[derive(Clone, Debug)]

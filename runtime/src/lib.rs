@@ -8,6 +8,8 @@
 extern crate self as millstream;
 
 pub mod aggregates;
+#[cfg(feature = "engine")]
+pub mod builder;
 #[cfg(feature = "checkpoint")]
 mod bytes;
 #[cfg(feature = "engine")]
@@ -101,7 +103,7 @@ pub use graph::{Backoff, CheckpointMode, ErrorPolicy, FailureRate};
 #[cfg(feature = "engine")]
 pub use handle::{JobEnd, JobHandle};
 #[cfg(feature = "engine")]
-pub use job::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart, StateConfig};
+pub use job::{BuildChain, BuildSource, ChainSpec, CheckpointConfig, ExchangeKind, Folder, InputSpec, Job, Restart, StateConfig};
 #[cfg(feature = "engine")]
 pub use metrics::Metrics;
 #[cfg(feature = "engine")]

@@ -136,7 +136,7 @@ impl RunOptions {
         let from_job = job.checkpoint;
         let directory = match (self.checkpoint_directory, from_job) {
             (Some(directory), _) => Some(directory),
-            (None, Some(config)) => Some((config.directory)(&params)?),
+            (None, Some(config)) => Some(config.directory.read(&params)?),
             (None, None) => self.checkpoint_interval.map(|_| DEFAULT_DIRECTORY.to_owned()),
         };
         let interval = self.checkpoint_interval.or_else(|| {

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use millstream_runtime::functions as library;
 use millstream_runtime::graph::{
-    AggregateOperation, Changelog, ExecutionGraph, Expr, ExprKind, JobGraph, Literal, Operation, StateSettings, TopOperation,
-    Window,
+    AggregateOperation, ExecutionGraph, Expr, ExprKind, JobGraph, Literal, Operation, StateSettings, TopOperation, Window,
 };
 use proc_macro2::{Ident, TokenStream};
 
@@ -107,7 +106,7 @@ pub(super) fn parts<'a>(
         .zip(&chain_modules)
         .map(|(chain, module)| (module.clone(), chain::render(cx, execution, chain)))
         .collect();
-    let fingerprint = fingerprint(cx.job, execution);
+    let fingerprint = xxhash_rust::xxh3::xxh3_64(execution.plan_text(cx.job).as_bytes());
     let job = job::job(cx, execution, fingerprint, &chain_modules, visibility);
     modules.extend(extra(cx));
     // What follows holds only what was asked for by what came before.
@@ -213,22 +212,4 @@ fn spaced(file: syn::File) -> String {
         before = Some(kind);
     }
     text
-}
-
-/// A hash of the plan's shape: which operators there are, what their rows look like, and how rows travel. The same in every
-/// build, and after changes of the text that leave the shape alone.
-fn fingerprint(job: &JobGraph, execution: &ExecutionGraph) -> u64 {
-    let mut text = String::new();
-    for id in job.topological() {
-        let vertex = job.vertex(id);
-        let kind = if matches!(vertex.output.changelog, Changelog::Append) { "stream" } else { "table" };
-        text.push_str(&format!("{} {kind} {}\n", vertex.uid, vertex.output.schema));
-        for (producer, edge) in job.inputs(id) {
-            text.push_str(&format!("  {} {:?} {}\n", job.vertex(producer).uid, edge.port, edge.exchange));
-        }
-    }
-    for chain in &execution.chains {
-        text.push_str(&format!("{} {:?}\n", chain.name, chain.parallelism));
-    }
-    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
 }

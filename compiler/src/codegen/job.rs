@@ -94,7 +94,7 @@ fn chain_spec(cx: &Context<'_>, execution: &ExecutionGraph, chain: &Chain, modul
     let inputs = if inputs.is_empty() { quote!(Vec::new()) } else { quote!(Vec::from([#(#inputs),*])) };
     let head = chain.members.first().map(|vertex| &cx.job.vertex(*vertex).operation);
     let source = match head {
-        Some(Operation::Source(_)) => quote!(Some(#module::source_erased)),
+        Some(Operation::Source(_)) => quote!(Some(millstream::BuildSource::new(#module::source_erased))),
         _ => quote!(None),
     };
     quote! {
@@ -104,7 +104,7 @@ fn chain_spec(cx: &Context<'_>, execution: &ExecutionGraph, chain: &Chain, modul
             parallelism: #parallelism,
             slot_group: #slot_group,
             inputs: #inputs,
-            build: #module::build,
+            build: millstream::BuildChain::new(#module::build),
             source: #source,
         }
     }
@@ -151,7 +151,7 @@ fn state<'a>(cx: &'a Context<'a>, settings: &'a JobSettings) -> TokenStream {
         StateSettings::Memory => quote!(millstream::StateConfig::Memory),
         StateSettings::Disk { path: folder, memory } => {
             let (folder, memory) = (path(cx, folder), Literal::u64_unsuffixed(*memory));
-            quote!(millstream::StateConfig::Disk { path: #folder, memory: #memory })
+            quote!(millstream::StateConfig::Disk { path: millstream::Folder::Of(#folder), memory: #memory })
         }
     }
 }

@@ -1,6 +1,8 @@
 //! One pipeline in a Rust program: in the program's text, in a file beside it, in a folder that the build script compiles, and around records
-//! that say where they come from and go.
-//! All of them go through the same compiler and make the same job; choose by where you want to read the pipeline.
+//! that say where they come from and go. All of these go through the same compiler and make the same job; choose by where you want to read the
+//! pipeline. [`typed`] does without the language, and makes the same graph.
+
+pub mod typed;
 
 millstream::include_pipelines!("pipelines");
 

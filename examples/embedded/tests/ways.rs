@@ -1,12 +1,16 @@
 //! However a pipeline comes into a program, it is the same job: the same plan, and the same rows.
+//!
+//! Of a pipeline in plain Rust, expressions cannot be compared: the graph has closures for them, of which nobody knows what they compute. All
+//! else is: operators with their ids and names, connectors and their options, windows, calls, columns, key types, exchanges, chains.
 
+use millstream::graph::{ConnectorOption, Exchange, ExecutionGraph, JobGraph, Operation, OptionValue, Window, WindowTime};
 use millstream::value::{Decimal, Timestamp};
 use millstream::{Job, RunOptions};
 use millstream_compiler::codegen::{EmitOptions, emit};
 use millstream_compiler::disk::Disk;
 use millstream_compiler::plan::dump;
 use millstream_compiler::session::{Planned, Session};
-use millstream_embedded_example::{built, derived, included, written};
+use millstream_embedded_example::{built, derived, included, typed, written};
 
 /// What does not depend on the name of the job.
 fn shape(job: &Job) -> String {
@@ -42,6 +46,65 @@ fn the_plans_are_the_same() {
     assert_eq!(graph("pipelines/built.flow"), graph("src/derived.flow"));
 }
 
+/// All of a graph but expressions.
+fn outline(job: &JobGraph) -> String {
+    let mut text = String::new();
+    for id in job.topological() {
+        let vertex = job.vertex(id);
+        text.push_str(&format!("{} ({}) {:?}\n", vertex.uid, vertex.name, vertex.hints));
+        let about = match &vertex.operation {
+            Operation::Source(source) => {
+                let option = |option: &ConnectorOption| match &option.value {
+                    OptionValue::Value(value) => format!("{}: {value}", option.name),
+                    other => format!("{}: {other:?}", option.name),
+                };
+                let options: Vec<_> = source.options.iter().map(option).collect();
+                format!("from {} {options:?}, time: {}", source.connector, source.watermark.is_some())
+            }
+            Operation::Filter(condition) => format!("where {}", condition.ty),
+            Operation::Aggregate(aggregate) => {
+                let window = match &aggregate.window {
+                    Some(Window::Tumbling { size, offset, time: WindowTime::Event(_) }) => format!("tumbling {size} {offset}"),
+                    other => format!("{other:?}"),
+                };
+                let keys: Vec<_> = aggregate.keys.iter().map(|(_, key)| key.ty.to_string()).collect();
+                let calls: Vec<_> = aggregate.calls.iter().map(|call| call.function).collect();
+                format!("by {keys:?} {calls:?} {window} {} {:?}", aggregate.allowed_lateness, aggregate.emit)
+            }
+            Operation::Sink(sink) => format!("into {}", sink.connector),
+            other => format!("{other:?}"),
+        };
+        let changes = &vertex.output.changelog;
+        text.push_str(&format!("  {about}\n  {changes:?} {}\n", vertex.output.schema));
+        for (producer, edge) in job.inputs(id) {
+            let exchange = match &edge.exchange {
+                Exchange::Hash(keys) => format!("hash {:?}", keys.iter().map(|key| key.ty.to_string()).collect::<Vec<_>>()),
+                other => format!("{other:?}"),
+            };
+            text.push_str(&format!("  <- {} {:?} {} {exchange}\n", job.vertex(producer).uid, edge.port, edge.input));
+        }
+    }
+    let execution = ExecutionGraph::expand(job).unwrap();
+    for chain in &execution.chains {
+        let members: Vec<_> = chain.members.iter().map(|member| &job.vertex(*member).uid).collect();
+        text.push_str(&format!("chain {} {members:?} {:?} {}\n", chain.name, chain.parallelism, chain.slot_group));
+    }
+    text
+}
+
+#[test]
+fn the_graph_is_the_same_in_plain_rust() {
+    let (pipeline, _sender, _receiver) = typed::pipeline(Decimal(0));
+    let typed = outline(&pipeline.graph());
+    let planned = outline(&plan("pipelines/built.flow").job);
+    assert_eq!(typed, planned);
+    // It does not leave out what makes a difference.
+    assert!(
+        typed.contains("tumbling 60000000") && typed.contains("hash [\"string\"]") && typed.contains("total: decimal(38, 2)"),
+        "{typed}"
+    );
+}
+
 /// Customer, hundredths, second.
 const ORDERS: &[(&str, i64, i64)] =
     &[("ann", 250, 1), ("bob", 100, 2), ("ann", 50, 59), ("eve", 999, 60), ("bob", 1, 61), ("ann", 300, 200)];
@@ -73,6 +136,23 @@ fn the_rows_are_the_same() {
     assert_eq!(rows!(included), rows);
     assert_eq!(rows!(written), rows);
     assert_eq!(rows!(derived), rows);
+    assert_eq!(typed_rows(), rows);
+}
+
+/// The same of the pipeline in plain Rust.
+fn typed_rows() -> Vec<String> {
+    let (pipeline, orders, revenue) = typed::pipeline(Decimal::parse("0.50").unwrap());
+    let job = pipeline.start(RunOptions::new().parallelism(2)).unwrap();
+    for (customer, amount, second) in ORDERS {
+        let amount = Decimal::parse(&format!("{}.{:02}", amount / 100, amount % 100)).unwrap();
+        orders.send_blocking(typed::Order { customer: (*customer).into(), amount, at: Timestamp(second * 1_000_000) }).unwrap();
+    }
+    drop(orders);
+    let mut rows: Vec<String> =
+        revenue.map(|row| format!("{} {} {} {}", row.minute, row.customer, row.orders, row.total)).collect();
+    job.wait().unwrap();
+    rows.sort();
+    rows
 }
 
 millstream::flow! {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use millstream::codegen::*;
 use millstream::operators::{Aggregation, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
-use millstream::{ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, Restart, StateConfig};
+use millstream::{
+    BuildChain, BuildSource, ChainSpec, CheckpointConfig, ExchangeKind, Folder, InputSpec, Job, Restart, StateConfig,
+};
 
 use crate::check::Check;
 use crate::source::{Numbers, Row, STEP, Size};
@@ -45,14 +47,18 @@ struct Count {
 
 impl Kind {
     pub(crate) fn job(self, checkpoint: CheckpointConfig, state: StateConfig) -> Job {
-        let chain = |name, uids, inputs, build, source| ChainSpec {
+        let chain = |name,
+                     uids,
+                     inputs,
+                     build: fn(&mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>>,
+                     source: Option<fn(&ParamValues) -> JobResult<Box<dyn ErasedSource>>>| ChainSpec {
             name,
             uids,
             parallelism: None,
             slot_group: "default",
             inputs,
-            build,
-            source,
+            build: BuildChain::new(build),
+            source: source.map(BuildSource::new),
         };
         let input = |from, edge, exchange| InputSpec { from, edge, exchange };
         let chains = match self {
@@ -138,7 +144,7 @@ const KEYS: i64 = 7;
 
 /// State on disk, with so much memory: then checkpoints hold what has changed.
 pub(crate) fn on_disk(memory: u64) -> StateConfig {
-    StateConfig::Disk { path: |params| Ok(params.extension::<Setting>()?.folder.clone()), memory }
+    StateConfig::Disk { path: Folder::Of(|params| Ok(params.extension::<Setting>()?.folder.clone())), memory }
 }
 
 fn numbers(params: &ParamValues) -> JobResult<Numbers> {

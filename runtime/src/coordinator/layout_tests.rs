@@ -3,7 +3,7 @@
 use super::layout::{deal, wire};
 use crate::checkpoint::{ChainEntry, Part, StateEntry, SubtaskEntry};
 use crate::error::JobError;
-use crate::job::{ChainSpec, ExchangeKind, InputSpec};
+use crate::job::{BuildChain, ChainSpec, ExchangeKind, InputSpec};
 
 fn chain(name: &'static str, uids: &'static [&'static str], inputs: Vec<InputSpec>) -> ChainSpec {
     ChainSpec {
@@ -12,7 +12,7 @@ fn chain(name: &'static str, uids: &'static [&'static str], inputs: Vec<InputSpe
         parallelism: None,
         slot_group: "default",
         inputs,
-        build: |_| Err(JobError::new("not built here")),
+        build: BuildChain::new(|_| Err(JobError::new("not built here"))),
         source: None,
     }
 }

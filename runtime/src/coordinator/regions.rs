@@ -50,7 +50,7 @@ pub(super) fn name_of(chains: &[ChainSpec], region: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{ExchangeKind, InputSpec};
+    use crate::job::{BuildChain, ExchangeKind, InputSpec};
 
     fn chain(name: &'static str, uids: &'static [&'static str], inputs: &[usize]) -> ChainSpec {
         let input = |&from| InputSpec { from, edge: 0, exchange: ExchangeKind::Hash };
@@ -60,7 +60,7 @@ mod tests {
             parallelism: None,
             slot_group: "default",
             inputs: inputs.iter().map(input).collect(),
-            build: |_| Err(crate::error::JobError::new("not built")),
+            build: BuildChain::new(|_| Err(crate::error::JobError::new("not built"))),
             source: None,
         }
     }

@@ -351,7 +351,7 @@ async fn look_up(
 fn landing(settings: &RunSettings) -> JobResult<Landing> {
     match settings.job.state {
         #[cfg(feature = "disk")]
-        crate::job::StateConfig::Disk { path, .. } => Ok(Landing::Disk(path(&settings.params)?.into())),
+        crate::job::StateConfig::Disk { path, .. } => Ok(Landing::Disk(path.read(&settings.params)?.into())),
         _ => Ok(Landing::Memory),
     }
 }

@@ -77,7 +77,7 @@ impl Sources {
         board: &Board,
     ) -> JobResult<()> {
         for (index, chain) in region.iter().map(|&index| (index, &settings.job.chains[index])) {
-            let (Some(build), Some(uid)) = (chain.source, chain.uids.first().copied()) else { continue };
+            let (Some(build), Some(uid)) = (&chain.source, chain.uids.first().copied()) else { continue };
             let name = uid.split('/').next().unwrap_or(chain.name);
             let in_source = |error: JobError| error.context(format_args!("source {name}"));
             let context = SourceContext { name: name.to_owned(), parallelism: settings.parallelism[index] };
@@ -89,7 +89,7 @@ impl Sources {
                 })
             };
             let stored = own(ENUMERATOR).next().map(|(_, bytes)| bytes);
-            let source = build(&settings.params).map_err(in_source)?;
+            let source = build.build(&settings.params).map_err(in_source)?;
             let enumerator = source.enumerator(&context, stored.as_deref()).map_err(in_source)?;
             let unassigned = board.unassigned(name);
             self.opened += 1;

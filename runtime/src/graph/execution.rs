@@ -9,6 +9,7 @@ use super::chain_names::ChainNames;
 use super::chaining::{self, ChainBreak, End};
 use super::job::{Exchange, JobEdge, JobGraph, Port, VertexId};
 use super::layout::{self, LayoutError};
+use super::operation::Changelog;
 
 /// Names a chain: its index in [`ExecutionGraph::chains`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,6 +76,24 @@ impl ExecutionGraph {
     /// The exchanges into a chain, with their numbers.
     pub fn inputs(&self, chain: ChainId) -> impl Iterator<Item = (usize, &ExchangeEdge)> {
         self.exchanges.iter().enumerate().filter(move |(_, edge)| edge.to == chain)
+    }
+
+    /// The plan's shape: which operators there are, what their rows look like, and how rows travel. The same in every build, and after
+    /// changes of the text that leave the shape alone.
+    pub fn plan_text(&self, job: &JobGraph) -> String {
+        let mut text = String::new();
+        for id in job.topological() {
+            let vertex = job.vertex(id);
+            let kind = if matches!(vertex.output.changelog, Changelog::Append) { "stream" } else { "table" };
+            text.push_str(&format!("{} {kind} {}\n", vertex.uid, vertex.output.schema));
+            for (producer, edge) in job.inputs(id) {
+                text.push_str(&format!("  {} {:?} {}\n", job.vertex(producer).uid, edge.port, edge.exchange));
+            }
+        }
+        for chain in &self.chains {
+            text.push_str(&format!("{} {:?}\n", chain.name, chain.parallelism));
+        }
+        text
     }
 
     /// The exchanges out of a chain, with their numbers.

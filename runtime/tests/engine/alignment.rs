@@ -7,7 +7,7 @@ use std::time::Duration;
 use millstream::codegen::*;
 use millstream::connectors::blackhole::BlackholeSink;
 use millstream::connectors::generator::GeneratorSource;
-use millstream::{ChainSpec, Job, JobEnd, JobHandle, Restart, RunOptions, StateConfig};
+use millstream::{BuildChain, BuildSource, ChainSpec, Job, JobEnd, JobHandle, Restart, RunOptions, StateConfig};
 
 #[derive(Clone, Debug, Record)]
 struct Number {
@@ -48,14 +48,17 @@ fn build(cx: &mut ChainBuilder<'_>, name: &str, rate: i64) -> JobResult<Box<dyn 
 }
 
 fn job() -> Job {
-    let chain = |name, uids, build, source| ChainSpec {
+    let chain = |name,
+                 uids,
+                 build: fn(&mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>>,
+                 source: fn(&ParamValues) -> JobResult<Box<dyn ErasedSource>>| ChainSpec {
         name,
         uids,
         parallelism: None,
         slot_group: "default",
         inputs: Vec::new(),
-        build,
-        source: Some(source),
+        build: BuildChain::new(build),
+        source: Some(BuildSource::new(source)),
     };
     Job {
         name: "race",

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use millstream::params::ParamValues;
-use millstream::{Job, JobResult, StateConfig};
+use millstream::{Folder, Job, JobResult, StateConfig};
 
 use super::job::{Setup, job, wait_for};
 use super::kill::{PATIENT, command, until_it_ends};
@@ -18,7 +18,7 @@ pub const DISK: &str = "MILLSTREAM_TEST_DISK";
 /// The test job with its state beside its output, and no memory for any of it.
 pub fn on_disk() -> Job {
     let path = |params: &ParamValues| -> JobResult<String> { Ok(format!("{}-state", params.get::<String>("output")?)) };
-    Job { state: StateConfig::Disk { path, memory: 0 }, ..job() }
+    Job { state: StateConfig::Disk { path: Folder::Of(path), memory: 0 }, ..job() }
 }
 
 fn folders(state: &Path) -> Vec<String> {

@@ -11,7 +11,7 @@ use millstream::connectors::file::FileSink;
 use millstream::connectors::generator::GeneratorSource;
 use millstream::formats::JsonFormat;
 use millstream::operator::{KeyGroupPart, OperatorSnapshot};
-use millstream::{ChainSpec, CheckpointConfig, Job, JobEnd, JobError, JobHandle, Restart, RunOptions};
+use millstream::{BuildChain, BuildSource, ChainSpec, CheckpointConfig, Job, JobEnd, JobError, JobHandle, Restart, RunOptions};
 
 use super::job::{Setup, job, kill_after, output, wait_for};
 
@@ -197,7 +197,7 @@ fn fragile() -> Job {
             parallelism: None,
             slot_group: "default",
             inputs: Vec::new(),
-            build: |cx| {
+            build: BuildChain::new(|cx| {
                 let options = Options::new().with("path", cx.params().get::<String>("output")?);
                 let sink = <FileSink<Number, JsonFormat>>::from_options(&options)?;
                 let sink = cx.sink("sink/numbers/file", "numbers into file", sink)?;
@@ -206,8 +206,8 @@ fn fragile() -> Job {
                 let watermark: Option<fn(&Number) -> Result<Option<Timestamp>, EvalError>> = None;
                 let config = SourceConfig { watermark, on_error: ErrorPolicy::Fail };
                 cx.source("numbers/source/0", "numbers", numbers(cx.params())?, config, fragile)
-            },
-            source: Some(|params| Ok(erase_source(numbers(params)?))),
+            }),
+            source: Some(BuildSource::new(|params| Ok(erase_source(numbers(params)?)))),
         }],
         ..counts(block)
     }

@@ -11,7 +11,8 @@ use millstream::formats::JsonFormat;
 use millstream::operators::{Aggregation, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
 use millstream::{
-    ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart, RunOptions, StateConfig,
+    BuildChain, BuildSource, ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart,
+    RunOptions, StateConfig,
 };
 
 use super::job::{Setup, job, output};
@@ -77,14 +78,18 @@ fn build(cx: &mut ChainBuilder<'_>, name: &str, edge: usize, source: GeneratorSo
 
 /// The short source at once, the long one slowly; both into the same windows.
 fn union(unaligned_micros: Option<i64>) -> Job {
-    let chain = |name, uids, inputs, build, source| ChainSpec {
+    let chain = |name,
+                 uids,
+                 inputs,
+                 build: fn(&mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>>,
+                 source: Option<fn(&ParamValues) -> JobResult<Box<dyn ErasedSource>>>| ChainSpec {
         name,
         uids,
         parallelism: None,
         slot_group: "default",
         inputs,
-        build,
-        source,
+        build: BuildChain::new(build),
+        source: source.map(BuildSource::new),
     };
     let input = |from| InputSpec { from, edge: from, exchange: ExchangeKind::Hash };
     let block = CheckpointConfig { unaligned_micros, ..CheckpointConfig::new(10_000, |_| Ok("unused".to_owned())) };

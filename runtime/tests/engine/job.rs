@@ -11,7 +11,10 @@ use millstream::connectors::file::{FileSink, FileSource};
 use millstream::formats::JsonFormat;
 use millstream::operators::{Aggregation, Filter, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
-use millstream::{ChainSpec, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart, RunOptions, StateConfig};
+use millstream::{
+    BuildChain, BuildSource, ChainSpec, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart, RunOptions,
+    StateConfig,
+};
 
 #[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Bid {
@@ -67,8 +70,8 @@ pub fn job() -> Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: vec![],
-                build: build_bids,
-                source: Some(source_erased),
+                build: BuildChain::new(build_bids),
+                source: Some(BuildSource::new(source_erased)),
             },
             ChainSpec {
                 name: "counts",
@@ -76,7 +79,7 @@ pub fn job() -> Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: vec![InputSpec { from: 0, edge: 0, exchange: ExchangeKind::Hash }],
-                build: build_counts,
+                build: BuildChain::new(build_counts),
                 source: None,
             },
         ],

@@ -11,7 +11,8 @@ use millstream::formats::JsonFormat;
 use millstream::operators::WindowAggregate;
 use millstream::time::Tumbling;
 use millstream::{
-    ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart, RunOptions, StateConfig,
+    BuildChain, BuildSource, ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart,
+    RunOptions, StateConfig,
 };
 
 use super::job::{Bid, Count, Counts, Setup, expected, hidden, output, wait_for};
@@ -103,14 +104,16 @@ fn counts<const N: usize>(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>
 }
 
 fn job(restart: Restart, state: StateConfig) -> Job {
-    let chain = |name, uids, inputs, build, source| ChainSpec {
+    type Build = fn(&mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>>;
+    type BuildErased = fn(&ParamValues) -> JobResult<Box<dyn ErasedSource>>;
+    let chain = |name, uids, inputs, build: Build, source: Option<BuildErased>| ChainSpec {
         name,
         uids,
         parallelism: None,
         slot_group: "default",
         inputs,
-        build,
-        source,
+        build: BuildChain::new(build),
+        source: source.map(BuildSource::new),
     };
     let hash = |from, edge| vec![InputSpec { from, edge, exchange: ExchangeKind::Hash }];
     Job {
@@ -223,7 +226,10 @@ fn killed_after_a_pipeline_has_come_back() {
     let kinds = [
         StateConfig::Memory,
         #[cfg(feature = "disk")]
-        StateConfig::Disk { path: |params| Ok(world(params)?.folder.join("state").display().to_string()), memory: 1 << 20 },
+        StateConfig::Disk {
+            path: millstream::Folder::Of(|params| Ok(world(params)?.folder.join("state").display().to_string())),
+            memory: 1 << 20,
+        },
     ];
     for state in kinds {
         let test = Test::new();

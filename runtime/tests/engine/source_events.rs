@@ -12,7 +12,7 @@ use millstream::formats::JsonFormat;
 use millstream::source::{
     EnumeratorContext, ReaderContext, ReaderStatus, Source, SourceContext, SourceOutput, SourceReader, Split, SplitEnumerator,
 };
-use millstream::{ChainSpec, CheckpointConfig, Job, JobEnd, JobHandle, Restart, RunOptions};
+use millstream::{BuildChain, BuildSource, ChainSpec, CheckpointConfig, Job, JobEnd, JobHandle, Restart, RunOptions};
 
 use super::job::{Setup, job, output, wait_for};
 
@@ -184,15 +184,15 @@ fn told() -> Job {
         parallelism: Some(1),
         slot_group: "default",
         inputs: Vec::new(),
-        build: |cx| {
+        build: BuildChain::new(|cx| {
             let options = Options::new().with("path", cx.params().get::<String>("output")?);
             let sink = cx.sink("sink/rows/file", "rows into file", <FileSink<Row, JsonFormat>>::from_options(&options)?)?;
             let config =
                 SourceConfig { watermark: None::<fn(&Row) -> Result<Option<Timestamp>, EvalError>>, on_error: ErrorPolicy::Fail };
             let source = Told(cx.params().extension::<Shared>()?);
             cx.source("rows/source/0", "rows", source, config, sink)
-        },
-        source: Some(|params| Ok(erase_source(Told(params.extension::<Shared>()?)))),
+        }),
+        source: Some(BuildSource::new(|params| Ok(erase_source(Told(params.extension::<Shared>()?))))),
     };
     let block = CheckpointConfig::new(3_600_000_000, |_| Ok("unused".to_owned()));
     Job { checkpoint: Some(block), restart: Restart::None, chains: vec![chain], ..job() }

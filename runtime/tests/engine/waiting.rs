@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use millstream::Job;
 use millstream::codegen::*;
 use millstream::operators::{CallAsync, Filter, in_time};
+use millstream::{BuildChain, Job};
 
 use super::job::{Bid, Setup, job, read_bids, run_job};
 
@@ -43,7 +43,7 @@ fn what_waits_is_neither_lost_nor_repeated() {
     let asking = || {
         let mut job = job();
         job.chains[0].uids = &["bids/source/0", "counts/async/0", "counts/where/0"];
-        job.chains[0].build = build;
+        job.chains[0].build = BuildChain::new(build);
         Job { fingerprint: 2, ..job }
     };
     assert_eq!(run_job(asking(), &args), 1, "it gives up after three restarts");

@@ -133,7 +133,7 @@ impl Shared<'_> {
                     codecs: &mut codecs,
                     routers: &mut routers,
                 };
-                let chain = (spec.build)(&mut builder)?;
+                let chain = spec.build.build(&mut builder)?;
                 let id = TaskId { chain: index, subtask: builder.subtask };
                 let (mailbox, messages) = mpsc::unbounded_channel();
                 own_mailboxes.push(mailbox);
@@ -181,7 +181,7 @@ pub(super) fn disk(
     match state {
         crate::job::StateConfig::Memory => Ok(None),
         crate::job::StateConfig::Disk { path, memory } => {
-            let path = path(params)?;
+            let path = path.read(params)?;
             Ok(Some(Arc::new(crate::state::Disk::open(path.as_ref(), memory)?)))
         }
     }

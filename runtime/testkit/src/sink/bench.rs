@@ -8,8 +8,8 @@ use millstream::chain::SourceConfig;
 use millstream::operator::{Collector, Failure, Operator};
 use millstream::source::{ErasedSource, erase_source};
 use millstream::{
-    Chain, ChainBuilder, ChainSpec, ErrorPolicy, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobResult, ParamValues,
-    Restart, RunOptions,
+    BuildChain, BuildSource, Chain, ChainBuilder, ChainSpec, ErrorPolicy, ExchangeKind, InputSpec, Job, JobEnd, JobHandle,
+    JobResult, ParamValues, Restart, RunOptions,
 };
 
 use super::SinkContext;
@@ -129,8 +129,8 @@ fn job<C: SinkContext>(restart: Restart) -> Job {
         parallelism: None,
         slot_group: "default",
         inputs: Vec::new(),
-        build: build_numbers::<C>,
-        source: Some(source::<C>),
+        build: BuildChain::new(build_numbers::<C>),
+        source: Some(BuildSource::new(source::<C>)),
     };
     let rows = ChainSpec {
         name: "rows",
@@ -138,7 +138,7 @@ fn job<C: SinkContext>(restart: Restart) -> Job {
         parallelism: None,
         slot_group: "default",
         inputs: vec![InputSpec { from: 0, edge: 0, exchange: ExchangeKind::Rebalance }],
-        build: build_sink::<C>,
+        build: BuildChain::new(build_sink::<C>),
         source: None,
     };
     job::job(restart, vec![numbers, rows])

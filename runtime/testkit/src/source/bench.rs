@@ -7,7 +7,8 @@ use std::time::Duration;
 use millstream::chain::SourceConfig;
 use millstream::source::{ErasedSource, Source, erase_source};
 use millstream::{
-    Chain, ChainBuilder, ChainSpec, ErrorPolicy, Job, JobEnd, JobHandle, JobResult, JobState, ParamValues, RunOptions,
+    BuildChain, BuildSource, Chain, ChainBuilder, ChainSpec, ErrorPolicy, Job, JobEnd, JobHandle, JobResult, JobState,
+    ParamValues, RunOptions,
 };
 
 use super::SourceContext;
@@ -198,8 +199,8 @@ fn job<C: SourceContext>() -> Job {
         parallelism: None,
         slot_group: "default",
         inputs: Vec::new(),
-        build: build::<C>,
-        source: Some(source::<C>),
+        build: BuildChain::new(build::<C>),
+        source: Some(BuildSource::new(source::<C>)),
     };
     job::job(RESTARTS, vec![rows])
 }

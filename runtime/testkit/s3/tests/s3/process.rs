@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use millstream_testkit_s3::Server;
 
-use millstream::{Job, StateConfig};
+use millstream::{Folder, Job, StateConfig};
 
 use super::job::{Setup, expected, job, output, run_job};
 
@@ -21,7 +21,7 @@ fn child() {
     if let Ok(args) = std::env::var(ARGS) {
         let on_disk = |_: &_| Ok(std::env::var(DISK).unwrap_or_default());
         let state = match std::env::var_os(DISK) {
-            Some(_) => StateConfig::Disk { path: on_disk, memory: 0 },
+            Some(_) => StateConfig::Disk { path: Folder::Of(on_disk), memory: 0 },
             None => StateConfig::Memory,
         };
         std::process::exit(run_job(Job { state, ..job() }, &args.split('\n').collect::<Vec<_>>()).into());

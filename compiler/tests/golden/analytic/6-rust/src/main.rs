@@ -33,8 +33,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_bids::build,
-                source: Some(chain_bids::source_erased),
+                build: millstream::BuildChain::new(chain_bids::build),
+                source: Some(millstream::BuildSource::new(chain_bids::source_erased)),
             },
             millstream::ChainSpec {
                 name: "beside",
@@ -48,7 +48,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_beside::build,
+                build: millstream::BuildChain::new(chain_beside::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -63,7 +63,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_beside_2::build,
+                build: millstream::BuildChain::new(chain_beside_2::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -78,7 +78,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_beside_3::build,
+                build: millstream::BuildChain::new(chain_beside_3::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -98,7 +98,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_beside_4::build,
+                build: millstream::BuildChain::new(chain_beside_4::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -113,7 +113,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_behind::build,
+                build: millstream::BuildChain::new(chain_behind::build),
                 source: None,
             },
         ]),

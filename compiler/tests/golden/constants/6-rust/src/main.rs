@@ -27,7 +27,7 @@ fn job() -> millstream::Job {
             reset: 3_600_000_000,
         }),
         state: millstream::StateConfig::Disk {
-            path: |_params| { Ok(String::from("./spill")) },
+            path: millstream::Folder::Of(|_params| { Ok(String::from("./spill")) }),
             memory: 67108864,
         },
         on_error: millstream::ErrorPolicy::Skip,
@@ -44,8 +44,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_orders::build,
-                source: Some(chain_orders::source_erased),
+                build: millstream::BuildChain::new(chain_orders::build),
+                source: Some(millstream::BuildSource::new(chain_orders::source_erased)),
             },
         ]),
     }

@@ -35,8 +35,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_bids::build,
-                source: Some(chain_bids::source_erased),
+                build: millstream::BuildChain::new(chain_bids::build),
+                source: Some(millstream::BuildSource::new(chain_bids::source_erased)),
             },
             millstream::ChainSpec {
                 name: "by_day",
@@ -54,7 +54,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_by_day::build,
+                build: millstream::BuildChain::new(chain_by_day::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -69,7 +69,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_latest::build,
+                build: millstream::BuildChain::new(chain_latest::build),
                 source: None,
             },
         ]),

@@ -38,8 +38,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_orders::build,
-                source: Some(chain_orders::source_erased),
+                build: millstream::BuildChain::new(chain_orders::build),
+                source: Some(millstream::BuildSource::new(chain_orders::source_erased)),
             },
             millstream::ChainSpec {
                 name: "payments",
@@ -47,8 +47,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_payments::build,
-                source: Some(chain_payments::source_erased),
+                build: millstream::BuildChain::new(chain_payments::build),
+                source: Some(millstream::BuildSource::new(chain_payments::source_erased)),
             },
             millstream::ChainSpec {
                 name: "rates",
@@ -56,8 +56,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_rates::build,
-                source: Some(chain_rates::source_erased),
+                build: millstream::BuildChain::new(chain_rates::build),
+                source: Some(millstream::BuildSource::new(chain_rates::source_erased)),
             },
             millstream::ChainSpec {
                 name: "latest",
@@ -71,7 +71,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_latest::build,
+                build: millstream::BuildChain::new(chain_latest::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -91,7 +91,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_unpaid::build,
+                build: millstream::BuildChain::new(chain_unpaid::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -116,7 +116,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_soon::build,
+                build: millstream::BuildChain::new(chain_soon::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -136,7 +136,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_same_hour::build,
+                build: millstream::BuildChain::new(chain_same_hour::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -156,7 +156,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_rated::build,
+                build: millstream::BuildChain::new(chain_rated::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -176,7 +176,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Broadcast,
                     },
                 ]),
-                build: chain_known::build,
+                build: millstream::BuildChain::new(chain_known::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -191,7 +191,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_unpaid_2::build,
+                build: millstream::BuildChain::new(chain_unpaid_2::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -206,7 +206,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_known_2::build,
+                build: millstream::BuildChain::new(chain_known_2::build),
                 source: None,
             },
         ]),

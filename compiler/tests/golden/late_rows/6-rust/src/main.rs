@@ -32,8 +32,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_clicks::build,
-                source: Some(chain_clicks::source_erased),
+                build: millstream::BuildChain::new(chain_clicks::build),
+                source: Some(millstream::BuildSource::new(chain_clicks::source_erased)),
             },
             millstream::ChainSpec {
                 name: "per_minute",
@@ -51,7 +51,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_per_minute::build,
+                build: millstream::BuildChain::new(chain_per_minute::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -66,7 +66,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_in_order::build,
+                build: millstream::BuildChain::new(chain_in_order::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -81,7 +81,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_leaders::build,
+                build: millstream::BuildChain::new(chain_leaders::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -101,7 +101,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Forward,
                     },
                 ]),
-                build: chain_late_to_sort::build,
+                build: millstream::BuildChain::new(chain_late_to_sort::build),
                 source: None,
             },
         ]),

@@ -36,8 +36,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_orders::build,
-                source: Some(chain_orders::source_erased),
+                build: millstream::BuildChain::new(chain_orders::build),
+                source: Some(millstream::BuildSource::new(chain_orders::source_erased)),
             },
         ]),
     }

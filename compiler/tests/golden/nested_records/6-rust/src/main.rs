@@ -33,8 +33,10 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_all_events::build,
-                source: Some(chain_all_events::source_erased),
+                build: millstream::BuildChain::new(chain_all_events::build),
+                source: Some(
+                    millstream::BuildSource::new(chain_all_events::source_erased),
+                ),
             },
         ]),
     }

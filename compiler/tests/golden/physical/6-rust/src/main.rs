@@ -33,8 +33,8 @@ fn job() -> millstream::Job {
                 parallelism: Some(1),
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_lines::build,
-                source: Some(chain_lines::source_erased),
+                build: millstream::BuildChain::new(chain_lines::build),
+                source: Some(millstream::BuildSource::new(chain_lines::source_erased)),
             },
             millstream::ChainSpec {
                 name: "words",
@@ -48,7 +48,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Rebalance,
                     },
                 ]),
-                build: chain_words::build,
+                build: millstream::BuildChain::new(chain_words::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -63,7 +63,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Forward,
                     },
                 ]),
-                build: chain_words_2::build,
+                build: millstream::BuildChain::new(chain_words_2::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -78,7 +78,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_total::build,
+                build: millstream::BuildChain::new(chain_total::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -93,7 +93,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Forward,
                     },
                 ]),
-                build: chain_words_3::build,
+                build: millstream::BuildChain::new(chain_words_3::build),
                 source: None,
             },
         ]),

@@ -55,8 +55,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_bids::build,
-                source: Some(chain_bids::source_erased),
+                build: millstream::BuildChain::new(chain_bids::build),
+                source: Some(millstream::BuildSource::new(chain_bids::source_erased)),
             },
             millstream::ChainSpec {
                 name: "best",
@@ -70,7 +70,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_best::build,
+                build: millstream::BuildChain::new(chain_best::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -91,7 +91,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_highest::build,
+                build: millstream::BuildChain::new(chain_highest::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -106,7 +106,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_of_windows::build,
+                build: millstream::BuildChain::new(chain_of_windows::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -121,7 +121,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_in_order::build,
+                build: millstream::BuildChain::new(chain_in_order::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -141,7 +141,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_bidders::build,
+                build: millstream::BuildChain::new(chain_bidders::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -156,7 +156,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_keenest::build,
+                build: millstream::BuildChain::new(chain_keenest::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -176,7 +176,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_by_count::build,
+                build: millstream::BuildChain::new(chain_by_count::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -191,7 +191,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_both::build,
+                build: millstream::BuildChain::new(chain_both::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -206,7 +206,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_quiet::build,
+                build: millstream::BuildChain::new(chain_quiet::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -226,7 +226,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Forward,
                     },
                 ]),
-                build: chain_quiet_2::build,
+                build: millstream::BuildChain::new(chain_quiet_2::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -241,7 +241,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_quiet_3::build,
+                build: millstream::BuildChain::new(chain_quiet_3::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -261,7 +261,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Forward,
                     },
                 ]),
-                build: chain_agree::build,
+                build: millstream::BuildChain::new(chain_agree::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -276,7 +276,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_agree_2::build,
+                build: millstream::BuildChain::new(chain_agree_2::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -296,7 +296,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Forward,
                     },
                 ]),
-                build: chain_all_kinds::build,
+                build: millstream::BuildChain::new(chain_all_kinds::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -311,7 +311,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_best_2::build,
+                build: millstream::BuildChain::new(chain_best_2::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -326,7 +326,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_highest_2::build,
+                build: millstream::BuildChain::new(chain_highest_2::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -341,7 +341,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_keenest_2::build,
+                build: millstream::BuildChain::new(chain_keenest_2::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -356,7 +356,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_all_kinds_2::build,
+                build: millstream::BuildChain::new(chain_all_kinds_2::build),
                 source: None,
             },
         ]),

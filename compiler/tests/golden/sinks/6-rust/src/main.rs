@@ -37,8 +37,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_readings::build,
-                source: Some(chain_readings::source_erased),
+                build: millstream::BuildChain::new(chain_readings::build),
+                source: Some(millstream::BuildSource::new(chain_readings::source_erased)),
             },
         ]),
     }

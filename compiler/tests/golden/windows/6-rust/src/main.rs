@@ -46,8 +46,8 @@ fn job() -> millstream::Job {
                 parallelism: None,
                 slot_group: "default",
                 inputs: Vec::new(),
-                build: chain_clicks::build,
-                source: Some(chain_clicks::source_erased),
+                build: millstream::BuildChain::new(chain_clicks::build),
+                source: Some(millstream::BuildSource::new(chain_clicks::source_erased)),
             },
             millstream::ChainSpec {
                 name: "tumbling",
@@ -61,7 +61,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_tumbling::build,
+                build: millstream::BuildChain::new(chain_tumbling::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -76,7 +76,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_sliding::build,
+                build: millstream::BuildChain::new(chain_sliding::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -91,7 +91,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_session::build,
+                build: millstream::BuildChain::new(chain_session::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -106,7 +106,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_cumulative::build,
+                build: millstream::BuildChain::new(chain_cumulative::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -121,7 +121,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_counted::build,
+                build: millstream::BuildChain::new(chain_counted::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -136,7 +136,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_by_clock::build,
+                build: millstream::BuildChain::new(chain_by_clock::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -151,7 +151,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_labelled::build,
+                build: millstream::BuildChain::new(chain_labelled::build),
                 source: None,
             },
             millstream::ChainSpec {
@@ -166,7 +166,7 @@ fn job() -> millstream::Job {
                         exchange: millstream::ExchangeKind::Hash,
                     },
                 ]),
-                build: chain_days::build,
+                build: millstream::BuildChain::new(chain_days::build),
                 source: None,
             },
         ]),

@@ -1,0 +1,7 @@
+//! The shop as a program: `cargo run -p millstream-builder-example -- --parallelism 2`, in this folder.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    millstream_builder_example::shop("data", "out").main()
+}

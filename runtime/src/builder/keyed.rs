@@ -1,0 +1,92 @@
+//! A stream by key, and by key and time.
+
+use super::link::{Head, Link};
+use super::rows::{Row, closure, ty_of};
+use super::stream::Stream;
+use crate::graph::{Exchange, Origin, Ty};
+use crate::record::Key;
+use crate::value::Timestamp;
+
+/// A stream whose rows go where the others of their key are. Operators behind it keep state by key.
+#[must_use = "a stream whose rows go nowhere is a mistake: end it with a sink"]
+#[derive(Debug)]
+pub struct KeyedStream<T, L, K, F> {
+    pub(super) stream: Stream<T, L>,
+    pub(super) key: F,
+    pub(super) at: Origin,
+    /// Of the next chain.
+    pub(super) parallelism: Option<u32>,
+    pub(super) keys: std::marker::PhantomData<fn() -> K>,
+}
+
+impl<T, L, K, F> KeyedStream<T, L, K, F>
+where
+    T: Row,
+    L: Link<T>,
+    K: Key,
+    F: Fn(&T) -> K + Clone + Send + Sync + 'static,
+{
+    pub(super) fn new(stream: Stream<T, L>, key: F, at: Origin) -> Self {
+        KeyedStream { stream, key, at, parallelism: None, keys: std::marker::PhantomData }
+    }
+
+    /// So many subtasks for the next operator and what follows it, up to the next exchange.
+    pub fn parallelism(self, subtasks: u32) -> Self {
+        KeyedStream { parallelism: Some(subtasks), ..self }
+    }
+
+    /// The id of the next operator: see [`Stream::id`].
+    pub fn id(self, id: &str) -> Self {
+        KeyedStream { stream: self.stream.id(id), ..self }
+    }
+
+    /// With the event time of a row, as windows and joins need it.
+    pub fn timed_by<W>(self, time: W) -> TimedStream<T, L, K, F, W>
+    where
+        W: Fn(&T) -> Timestamp + Clone + Send + Sync + 'static,
+    {
+        TimedStream { keyed: self, time }
+    }
+
+    /// Ends the chain: rows go to the subtask of their key.
+    pub(super) fn dealt(self) -> Stream<T, Head> {
+        let KeyedStream { stream, key, at, parallelism, .. } = self;
+        let exchange = Exchange::Hash(vec![closure(ty_of::<K>(), &at)]);
+        let dealt = stream.exchange(exchange, move |cx, edge| {
+            let key = key.clone();
+            cx.hash::<T, K, _>(edge, move |row: &T| Ok(key(row)))
+        });
+        Stream { parallelism, ..dealt }
+    }
+}
+
+/// A stream by key whose rows have an event time.
+#[must_use = "a stream whose rows go nowhere is a mistake: end it with a sink"]
+#[derive(Debug)]
+pub struct TimedStream<T, L, K, F, W> {
+    pub(super) keyed: KeyedStream<T, L, K, F>,
+    pub(super) time: W,
+}
+
+impl<T, L, K, F, W> TimedStream<T, L, K, F, W>
+where
+    T: Row,
+    L: Link<T>,
+    K: Key,
+    F: Fn(&T) -> K + Clone + Send + Sync + 'static,
+{
+    /// See [`KeyedStream::parallelism`].
+    pub fn parallelism(self, subtasks: u32) -> Self {
+        TimedStream { keyed: self.keyed.parallelism(subtasks), ..self }
+    }
+
+    /// The id of the next operator: see [`Stream::id`].
+    pub fn id(self, id: &str) -> Self {
+        TimedStream { keyed: self.keyed.id(id), ..self }
+    }
+}
+
+/// The event time of a row, as the graph has it.
+pub(super) fn time_expr(at: &Origin) -> crate::graph::Expr {
+    closure(Ty::Timestamp, at)
+}

@@ -1,0 +1,82 @@
+//! Pipelines in plain Rust: closures and types instead of the Flow language.
+//!
+//! A [`Pipeline`] is the job. Sources begin [`Stream`]s; each method puts an operator behind a stream and gives the next one; sinks end
+//! them. What comes of it is what the compiler makes of a `.flow` file: a `JobGraph`, expanded to chains of the same operators, which are
+//! composed by their types, so that closures are inlined and no row is boxed. Nothing of the compiler takes part.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use millstream::RunOptions;
+//! use millstream::builder::{Pipeline, count, sum};
+//! use millstream::prelude::*;
+//!
+//! #[derive(Clone, Record, State)]
+//! pub struct Order {
+//!     pub customer: String,
+//!     pub amount: i64,
+//!     pub at: Timestamp,
+//! }
+//!
+//! #[derive(Clone, Record, State)]
+//! pub struct Revenue {
+//!     pub customer: String,
+//!     pub minute: Timestamp,
+//!     pub orders: i64,
+//!     pub total: i64,
+//! }
+//!
+//! # fn main() -> JobResult<()> {
+//! let pipeline = Pipeline::new("shop").checkpoints("checkpoints", Duration::from_secs(10));
+//! pipeline
+//!     .json_files::<Order>("orders", "orders/*.jsonl")
+//!     .watermark(|order| order.at, Duration::from_secs(5))
+//!     .stream("revenue")
+//!     .filter(|order| order.amount > 0)
+//!     .key_by(|order| order.customer.clone())
+//!     .timed_by(|order| order.at)
+//!     .tumbling(Duration::from_secs(60))
+//!     .aggregate((count(), sum(|order: &Order| order.amount)), |customer, window, (orders, total)| Revenue {
+//!         customer: customer.clone(),
+//!         minute: window.start,
+//!         orders,
+//!         total,
+//!     })
+//!     .into_json_files("revenue");
+//! pipeline.run(RunOptions::new())?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod calls;
+mod fork;
+mod join;
+mod keyed;
+mod link;
+mod names;
+mod parts;
+mod pipeline;
+mod process;
+mod rows;
+mod sink;
+mod source;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod windows;
+
+pub use calls::{Call, CallIf, Calls, average, call, call_if, count, first, last, max, min, sum};
+pub use join::{Join, JoinWithin};
+pub use keyed::{KeyedStream, TimedStream};
+pub use link::{Branch, Head, Link, Start, Then, Two};
+pub use pipeline::Pipeline;
+pub use rows::Row;
+pub use stream::Stream;
+pub use windows::{OverTime, Session, WindowKind, Windowed};
+
+use std::time::Duration;
+
+/// Microseconds; more than fit are as many as fit.
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}

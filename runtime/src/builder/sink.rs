@@ -1,0 +1,92 @@
+//! Where streams end.
+
+use std::panic::Location;
+
+use super::link::Link;
+use super::parts::Placed;
+use super::rows::{Row, origin, rows};
+use super::source::{capacity_option, text_option};
+use super::stream::Stream;
+use crate::chain::ChainBuilder;
+use crate::connectors::channel::{self, ChannelSink, Receiver};
+use crate::connectors::file::FileSink;
+use crate::error::JobResult;
+use crate::formats::{Format, JsonFormat};
+use crate::graph::{ConnectorOption, Operation, Origin, SinkOperation};
+use crate::options::Options;
+use crate::record::Record;
+use crate::sink::Sink;
+
+impl<T: Row, L: Link<T>> Stream<T, L> {
+    /// Writes the rows by any sink: one of the library's, or of [your own](crate::connectors::own). `kind` is part of its id,
+    /// `sink/revenue/table`. `make` is called for each subtask, whenever the job starts.
+    #[track_caller]
+    pub fn sink<S, M>(self, kind: &'static str, make: M)
+    where
+        S: Sink<T>,
+        M: Fn() -> JobResult<S> + Send + Sync + 'static,
+    {
+        self.into_sink(kind, Vec::new(), origin(Location::caller(), kind), |_| move |_: &mut ChainBuilder<'_>| make());
+    }
+
+    /// Hands the rows to the program as they are made. At most `capacity` of them wait: then the job waits.
+    #[track_caller]
+    pub fn into_channel(self, capacity: usize) -> Receiver<T> {
+        let at = origin(Location::caller(), channel::NAME);
+        let parts = self.parts.clone();
+        let options = vec![capacity_option(capacity, &at)];
+        let uid = self.into_sink(channel::NAME, options, at, |uid| {
+            move |cx: &mut ChainBuilder<'_>| ChannelSink::<T>::connect(cx.params(), uid)
+        });
+        let mut parts = parts.borrow_mut();
+        parts.has_channels = true;
+        parts.channels.sink(uid, capacity)
+    }
+
+    /// Writes the rows into files in a folder or bucket, in the format `F`. Each row is there once, whatever fails, in a job with
+    /// checkpoints.
+    #[track_caller]
+    pub fn into_files<F: Format>(self, folder: &str)
+    where
+        T: Record,
+    {
+        let at = origin(Location::caller(), folder);
+        let options = vec![text_option("path", folder, &at)];
+        let folder = folder.to_owned();
+        self.into_sink("file", options, at, |_| {
+            move |_: &mut ChainBuilder<'_>| FileSink::<T, F>::from_options(&Options::new().with("path", folder.as_str()))
+        });
+    }
+
+    /// The same as JSON, an object on each line.
+    #[track_caller]
+    pub fn into_json_files(self, folder: &str)
+    where
+        T: Record,
+    {
+        self.into_files::<JsonFormat>(folder);
+    }
+
+    fn into_sink<S, M>(
+        mut self,
+        kind: &'static str,
+        options: Vec<ConnectorOption>,
+        at: Origin,
+        make: impl FnOnce(&'static str) -> M,
+    ) -> &'static str
+    where
+        S: Sink<T>,
+        M: Fn(&mut ChainBuilder<'_>) -> JobResult<S> + Send + Sync + 'static,
+    {
+        let operation =
+            Operation::Sink(SinkOperation { connector: kind.to_owned(), options, format: None, format_options: Vec::new() });
+        let Placed { vertex, uid, name } = self.place(kind, operation, rows::<T>(), &at);
+        self.head.get_or_insert(vertex);
+        let make = make(uid);
+        self.end(move |cx| {
+            let sink = make(cx)?;
+            cx.sink::<T, S>(uid, name, sink)
+        });
+        uid
+    }
+}

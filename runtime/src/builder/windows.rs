@@ -1,0 +1,315 @@
+//! Aggregates over windows.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::time::Duration;
+
+use super::calls::Calls;
+use super::keyed::{TimedStream, time_expr};
+use super::link::{Branch, Link};
+use super::micros;
+use super::names::keep;
+use super::parts::Producer;
+use super::rows::{Row, closure, columns, origin, ty_of};
+use super::stream::Stream;
+use crate::graph::{AggregateCall, AggregateOperation, Emit, Exchange, Operation, Port, Ty, Window, WindowTime};
+use crate::operator::{Operator, Stage};
+use crate::operators::{Aggregation, SessionAggregate, WindowAggregate};
+use crate::record::Key;
+use crate::time::{Cumulative, Sliding, Tumbling, WindowAssigner, WindowBounds};
+use crate::value::{EvalError, Timestamp};
+
+/// How rows are put into windows.
+pub trait WindowKind: Clone + Send + Sync + 'static {
+    /// What aggregates in such windows.
+    #[doc(hidden)]
+    type Operator<A: Aggregation + 'static, N: Stage<A::In> + 'static>: Operator<A::In, Out = A::Out> + 'static;
+
+    #[doc(hidden)]
+    fn operator<A: Aggregation + 'static>(&self, aggregation: A, allowed: i64) -> Self::Operator<A, crate::operator::Discard>
+    where
+        A::In: 'static;
+
+    #[doc(hidden)]
+    fn with_late<A: Aggregation + 'static, N: Stage<A::In> + 'static>(
+        &self,
+        aggregation: A,
+        allowed: i64,
+        late: N,
+    ) -> Self::Operator<A, N>;
+
+    #[doc(hidden)]
+    fn window(&self, time: WindowTime) -> Window;
+}
+
+/// Windows that time is cut into.
+#[derive(Clone, Copy, Debug)]
+pub struct OverTime<W> {
+    assigner: W,
+    shape: Shape,
+}
+
+/// Sizes in microseconds, as the graph has them.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Tumbling { size: i64 },
+    Sliding { size: i64, step: i64 },
+    Cumulative { max: i64, step: i64 },
+}
+
+impl<W: WindowAssigner + Clone + Sync + 'static> WindowKind for OverTime<W> {
+    type Operator<A: Aggregation + 'static, N: Stage<A::In> + 'static> = WindowAggregate<A, W, N>;
+
+    fn operator<A: Aggregation + 'static>(&self, aggregation: A, allowed: i64) -> WindowAggregate<A, W>
+    where
+        A::In: 'static,
+    {
+        WindowAggregate::new(self.assigner.clone(), aggregation).allow_late(allowed)
+    }
+
+    fn with_late<A: Aggregation + 'static, N: Stage<A::In> + 'static>(
+        &self,
+        aggregation: A,
+        allowed: i64,
+        late: N,
+    ) -> WindowAggregate<A, W, N> {
+        WindowAggregate::new(self.assigner.clone(), aggregation).allow_late(allowed).with_late(late)
+    }
+
+    fn window(&self, time: WindowTime) -> Window {
+        match self.shape {
+            Shape::Tumbling { size } => Window::Tumbling { size, offset: 0, time },
+            Shape::Sliding { size, step } => Window::Sliding { size, step, offset: 0, time },
+            Shape::Cumulative { max, step } => Window::Cumulative { max, step, offset: 0, time },
+        }
+    }
+}
+
+/// Windows that end when a key has had no rows for a while.
+#[derive(Clone, Copy, Debug)]
+pub struct Session {
+    gap: i64,
+}
+
+impl WindowKind for Session {
+    type Operator<A: Aggregation + 'static, N: Stage<A::In> + 'static> = SessionAggregate<A, N>;
+
+    fn operator<A: Aggregation + 'static>(&self, aggregation: A, allowed: i64) -> SessionAggregate<A>
+    where
+        A::In: 'static,
+    {
+        SessionAggregate::new(self.gap, aggregation).allow_late(allowed)
+    }
+
+    fn with_late<A: Aggregation + 'static, N: Stage<A::In> + 'static>(
+        &self,
+        aggregation: A,
+        allowed: i64,
+        late: N,
+    ) -> SessionAggregate<A, N> {
+        SessionAggregate::new(self.gap, aggregation).allow_late(allowed).with_late(late)
+    }
+
+    fn window(&self, time: WindowTime) -> Window {
+        Window::Session { gap: self.gap, time }
+    }
+}
+
+impl<T, L, K, F, W> TimedStream<T, L, K, F, W>
+where
+    T: Row,
+    L: Link<T>,
+    K: Key,
+    F: Fn(&T) -> K + Clone + Send + Sync + 'static,
+    W: Fn(&T) -> Timestamp + Clone + Send + Sync + 'static,
+{
+    fn windows<X>(self, kind: X) -> Windowed<T, L, K, F, W, X> {
+        Windowed { timed: self, kind, allowed: 0 }
+    }
+
+    /// Windows of this size, one after the other.
+    pub fn tumbling(self, size: Duration) -> Windowed<T, L, K, F, W, OverTime<Tumbling>> {
+        let size = micros(size);
+        self.windows(OverTime { assigner: Tumbling::new(size, 0), shape: Shape::Tumbling { size } })
+    }
+
+    /// Windows of this size, a new one every `step`.
+    pub fn sliding(self, size: Duration, step: Duration) -> Windowed<T, L, K, F, W, OverTime<Sliding>> {
+        let (size, step) = (micros(size), micros(step));
+        self.windows(OverTime { assigner: Sliding::new(size, step, 0), shape: Shape::Sliding { size, step } })
+    }
+
+    /// Windows that start every `max` and grow by `step`.
+    pub fn cumulative(self, max: Duration, step: Duration) -> Windowed<T, L, K, F, W, OverTime<Cumulative>> {
+        let (max, step) = (micros(max), micros(step));
+        self.windows(OverTime { assigner: Cumulative::new(max, step, 0), shape: Shape::Cumulative { max, step } })
+    }
+
+    /// Windows of each key that end when it has had no rows for so long.
+    pub fn session(self, gap: Duration) -> Windowed<T, L, K, F, W, Session> {
+        self.windows(Session { gap: micros(gap) })
+    }
+}
+
+/// Rows of each key in windows, to be aggregated.
+#[must_use = "windows have rows when they are aggregated"]
+#[derive(Debug)]
+pub struct Windowed<T, L, K, F, W, X> {
+    timed: TimedStream<T, L, K, F, W>,
+    kind: X,
+    allowed: i64,
+}
+
+impl<T, L, K, F, W, X> Windowed<T, L, K, F, W, X>
+where
+    T: Row,
+    L: Link<T>,
+    K: Key,
+    F: Fn(&T) -> K + Clone + Send + Sync + 'static,
+    W: Fn(&T) -> Timestamp + Clone + Send + Sync + 'static,
+    X: WindowKind,
+{
+    /// Windows take rows for so long after they are over, and then come out once more.
+    pub fn allow_late(self, lateness: Duration) -> Self {
+        Windowed { allowed: micros(lateness), ..self }
+    }
+
+    /// One row of each key and window. Rows that come too late are counted and left out.
+    #[track_caller]
+    pub fn aggregate<C, Out, M>(self, calls: C, output: M) -> Stream<Out, impl Link<Out>>
+    where
+        C: Calls<T>,
+        Out: Row,
+        M: Fn(&K, WindowBounds, C::Values) -> Out + Clone + Send + Sync + 'static,
+    {
+        let Windowed { timed: TimedStream { keyed, time }, kind, allowed } = self;
+        let at = origin(Location::caller(), "aggregate");
+        let operation = Operation::Aggregate(operation::<T, K, Out, C>(&calls, &kind, allowed, false, &at));
+        let key = keyed.key.clone();
+        keyed.dealt().then("aggregate", operation, &at, move |_| {
+            let spec = Spec::new(key.clone(), time.clone(), calls.clone(), output.clone());
+            Ok(kind.operator(spec, allowed))
+        })
+    }
+
+    /// The same; rows that come too late are a stream of their own.
+    #[track_caller]
+    pub fn aggregate_with_late<C, Out, M>(self, calls: C, output: M) -> (Stream<Out, impl Link<Out>>, Stream<T>)
+    where
+        C: Calls<T>,
+        Out: Row,
+        M: Fn(&K, WindowBounds, C::Values) -> Out + Clone + Send + Sync + 'static,
+    {
+        let Windowed { timed: TimedStream { keyed, time }, kind, allowed } = self;
+        let at = origin(Location::caller(), "aggregate");
+        let operation = Operation::Aggregate(operation::<T, K, Out, C>(&calls, &kind, allowed, true, &at));
+        let key = keyed.key.clone();
+        let late = Branch::new();
+        let ways = late.clone();
+        let main = keyed.dealt().then("aggregate", operation, &at, move |cx| {
+            let spec = Spec::new(key.clone(), time.clone(), calls.clone(), output.clone());
+            Ok(kind.with_late(spec, allowed, ways.stage(cx)?))
+        });
+        let late = main.beside(Port::Late, late);
+        (main, late)
+    }
+}
+
+impl<U, L> Stream<U, L> {
+    /// What leaves its last operator by another output.
+    pub(super) fn beside<T>(&self, port: Port, branch: Branch<T>) -> Stream<T> {
+        Stream {
+            parts: self.parts.clone(),
+            name: self.name.clone(),
+            from: Producer { vertex: self.from.vertex, port, exchange: Exchange::Forward, edge: None },
+            head: self.head,
+            parallelism: self.parallelism,
+            id: None,
+            link: branch,
+            rows: PhantomData,
+        }
+    }
+}
+
+/// The operation as the graph has it.
+fn operation<T: Row, K: Key, Out: Row, C: Calls<T>>(
+    calls: &C,
+    kind: &impl WindowKind,
+    allowed: i64,
+    late_output: bool,
+    at: &crate::graph::Origin,
+) -> AggregateOperation {
+    let mut names = Vec::new();
+    calls.names(&mut names);
+    let call = |name: String| AggregateCall {
+        function: keep(&name),
+        args: Vec::new(),
+        distinct: false,
+        filter: None,
+        ty: Ty::Error,
+        origin: at.clone(),
+    };
+    AggregateOperation {
+        keys: vec![("key".to_owned(), closure(ty_of::<K>(), at))],
+        window: Some(kind.window(WindowTime::Event(time_expr(at)))),
+        calls: names.into_iter().map(call).collect(),
+        output: columns::<Out>(at),
+        allowed_lateness: allowed,
+        every: None,
+        late_output,
+        emit: Emit::Append,
+    }
+}
+
+/// What the operator is told: the closures.
+pub struct Spec<T, K, Out, F, W, C, M> {
+    key: F,
+    time: W,
+    calls: C,
+    output: M,
+    types: PhantomData<fn(T) -> (K, Out)>,
+}
+
+impl<T, K, Out, F, W, C, M> Spec<T, K, Out, F, W, C, M> {
+    fn new(key: F, time: W, calls: C, output: M) -> Self {
+        Spec { key, time, calls, output, types: PhantomData }
+    }
+}
+
+impl<T, K, Out, F, W, C, M> Aggregation for Spec<T, K, Out, F, W, C, M>
+where
+    T: Row,
+    K: Key,
+    F: Fn(&T) -> K + Send,
+    W: Fn(&T) -> Timestamp + Send,
+    C: Calls<T>,
+    M: Fn(&K, WindowBounds, C::Values) -> Out + Send,
+{
+    type In = T;
+    type Key = K;
+    type Acc = C::Acc;
+    type Out = Out;
+
+    #[inline]
+    fn key(&self, row: &T) -> Result<K, EvalError> {
+        Ok((self.key)(row))
+    }
+
+    #[inline]
+    fn time(&self, row: &T) -> Result<Timestamp, EvalError> {
+        Ok((self.time)(row))
+    }
+
+    #[inline]
+    fn add(&self, acc: &mut C::Acc, row: &T) -> Result<(), EvalError> {
+        self.calls.add(acc, row)
+    }
+
+    fn merge(&self, acc: &mut C::Acc, other: &C::Acc) -> Result<(), EvalError> {
+        self.calls.merge(acc, other)
+    }
+
+    fn output(&self, key: &K, window: WindowBounds, acc: &C::Acc) -> Result<Out, EvalError> {
+        Ok((self.output)(key, window, self.calls.values(acc)?))
+    }
+}
