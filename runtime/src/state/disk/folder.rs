@@ -104,7 +104,8 @@ impl Disk {
         let folder = OwnFolder::make(path)?;
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         Ok(Disk {
-            cache: memory - memory / 4,
+            // At a barrier what has changed of it is there twice.
+            cache: memory / 2,
             buffers: (memory / 8) as u64,
             used: AtomicUsize::new(0),
             tables: AtomicUsize::new(0),
@@ -162,7 +163,8 @@ impl Disk {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
-        let memtable = self.buffers.clamp(1 << 20, 64 << 20);
+        // Up to five of them are there at a time when the disk is slow.
+        let memtable = (self.buffers / 2).clamp(1 << 20, 64 << 20);
         let open = || {
             let builder = Database::builder(self.folder.path.join("entries")).manual_journal_persist(true).worker_threads(2);
             let db = builder.cache_size(self.buffers.max(1 << 20)).max_journaling_size((4 * memtable).max(64 << 20)).open()?;

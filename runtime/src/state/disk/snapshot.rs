@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fjall::{Readable, Snapshot};
 
@@ -92,16 +93,21 @@ pub struct SpilledChanges<V> {
     live: u64,
     /// Keys that have changed and were not in memory. None: all of the table is meant.
     keys: Option<BTreeSet<Vec<u8>>>,
-    /// What was in memory and has changed.
-    bytes: Vec<u8>,
+    /// What was in memory and has changed: here, among that of the other tables.
+    shared: Encoded,
+    at: Range<usize>,
     away: Option<Away>,
     value: PhantomData<fn() -> V>,
 }
 
+/// What was in memory of all tables of a state at a barrier. One buffer: as many as there are tables would be left behind as holes among
+/// the entries when they are freed.
+pub type Encoded = Arc<Mutex<Vec<u8>>>;
+
 impl<V: State> SpilledChanges<V> {
     /// See the fields.
-    pub fn new(live: u64, keys: Option<BTreeSet<Vec<u8>>>, bytes: Vec<u8>, away: Option<Away>) -> Self {
-        SpilledChanges { live, keys, bytes, away, value: PhantomData }
+    pub fn new(live: u64, keys: Option<BTreeSet<Vec<u8>>>, shared: Encoded, at: Range<usize>, away: Option<Away>) -> Self {
+        SpilledChanges { live, keys, shared, at, away, value: PhantomData }
     }
 
     /// How many entries the table has.
@@ -112,11 +118,13 @@ impl<V: State> SpilledChanges<V> {
     /// About how many bytes it has in memory.
     pub fn weight(&self) -> usize {
         let keys = self.keys.iter().flatten().map(|key| key.len() + OVERHEAD).sum::<usize>();
-        self.bytes.len() + keys
+        self.at.len() + keys
     }
 
     /// Appends a table of a piece up to its end. What was in memory comes last: it counts, whatever was noted of its key.
     pub fn encode(&self, name: &[u8], out: &mut Vec<u8>) -> JobResult<()> {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = &shared[self.at.clone()];
         pieces::write_table(name, self.keys.is_none(), out);
         let mut encoded = Vec::new();
         let mut put = |key: &[u8], value: V, out: &mut Vec<u8>| {
@@ -127,7 +135,7 @@ impl<V: State> SpilledChanges<V> {
         match (&self.keys, &self.away) {
             (None, Some(away)) => {
                 // Found out here, so that the barrier need not wait for it.
-                let in_memory = pieces::keys(&self.bytes);
+                let in_memory = pieces::keys(bytes);
                 away.each(|key| in_memory.contains(key), |key, value| put(key, value, out))?;
             }
             (None, None) => {}
@@ -140,7 +148,7 @@ impl<V: State> SpilledChanges<V> {
                 }
             }
         }
-        out.extend_from_slice(&self.bytes);
+        out.extend_from_slice(bytes);
         Ok(())
     }
 }

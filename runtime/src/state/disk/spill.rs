@@ -7,11 +7,12 @@
 //! tables, the table, and the encoded key, so that a table can be read as a whole.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Disk;
 use super::changes::Changed;
-use super::snapshot::{Away, SpilledChanges, SpilledTable};
+use super::snapshot::{Away, Encoded, SpilledChanges, SpilledTable};
+use crate::bytes::large_buffer;
 use crate::checkpoint::pieces;
 use crate::error::JobResult;
 use crate::record::Key;
@@ -56,6 +57,8 @@ pub struct Spill<K> {
     /// How often that was looked at.
     looks: usize,
     charged: usize,
+    /// What is being encoded at a barrier.
+    shared: Encoded,
     has_written: bool,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -91,6 +94,7 @@ impl<K: Key> Spill<K> {
             encoded: 16,
             looks: 0,
             charged: 0,
+            shared: Encoded::default(),
             has_written: false,
             key: Vec::new(),
             value: Vec::new(),
@@ -275,9 +279,14 @@ impl<K: Key> Spill<K> {
         let keys = self.changed.take(table).filter(|_| !anew);
         let anew = keys.is_none();
         let away = self.away[table];
-        let count = entries.list.iter().filter(|entry| anew || entry.mark & DIRTY != 0).count();
-        // About: a buffer that grows would leave holes in memory.
-        let mut bytes = Vec::with_capacity(count * (self.encoded + self.encoded / 8 + 8));
+        // Tables come one after the other, from the first.
+        if table == 0 {
+            self.shared = Arc::new(Mutex::new(large_buffer(self.charged)));
+        }
+        let is_last = table + 1 == self.away.len();
+        let shared = if is_last { std::mem::take(&mut self.shared) } else { self.shared.clone() };
+        let mut bytes = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = bytes.len();
         for entry in &mut entries.list {
             if anew || entry.mark & DIRTY != 0 {
                 self.key.clear();
@@ -289,7 +298,9 @@ impl<K: Key> Spill<K> {
             entry.mark = entry.mark & !DIRTY | KNOWN;
         }
         let live = (entries.list.len() + away) as u64;
-        Ok(SpilledChanges::new(live, keys, bytes, self.on_disk(table)?))
+        let at = from..bytes.len();
+        drop(bytes);
+        Ok(SpilledChanges::new(live, keys, shared, at, self.on_disk(table)?))
     }
 
     /// What of a table is on disk only, as it is now. None: nothing is.
