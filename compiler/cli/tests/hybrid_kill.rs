@@ -235,11 +235,14 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
     let (mut kills, mut runs, mut deleted, mut overtaken, mut in_bucket) = (0, 0, 0, 0, 0);
     let (mut on_disk, mut spilled, mut built_upon) = (0, 0, 0);
     let mut seen_at_kills = [0; STAGES.len()];
+    let mut in_this_run = 0;
     soak.clear();
     while kills < cycles {
         let state = random.below(2);
         let mut child = soak.start(runs, 1 + random.below(3), state);
-        let moment = Duration::from_micros(random.below(undisturbed.as_micros() as u64 * 5 / 4));
+        // Longer and longer within a run: on a busy machine a start alone may take as long as an undisturbed run did.
+        let longest = undisturbed * 5 / 4 + Duration::from_millis(50) * in_this_run;
+        let moment = Duration::from_micros(random.below(longest.as_micros() as u64));
         let begun = Instant::now();
         let status = loop {
             match child.try_wait().expect("the state of the process") {
@@ -255,6 +258,7 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
                 assert!(status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
                 soak.check(&what);
                 runs += 1;
+                in_this_run = 0;
                 soak.clear();
                 continue;
             }
@@ -264,6 +268,7 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
             }
         }
         kills += 1;
+        in_this_run += 1;
         if soak.bucket.is_some() && state == 1 {
             on_disk += 1;
             spilled += usize::from(soak.has_spilled());
@@ -282,6 +287,7 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
             // Killed in the moment after its end: the next start is a new one, which needs the files of all stages.
             soak.check(&what);
             runs += 1;
+            in_this_run = 0;
             soak.clear();
             continue;
         }
