@@ -360,6 +360,10 @@ impl<'a> Attempt<'a> {
         if !self.is_whole() {
             return self.returns_at();
         }
+        if !self.is_restored() {
+            // Its tasks say when it is.
+            return None;
+        }
         let waits = if self.failures.any() { self.earliest.filter(|&at| at > Instant::now()) } else { None };
         match (self.next_trigger, waits) {
             (Some(next), Some(waits)) => Some(next.max(waits)),
@@ -374,6 +378,10 @@ impl<'a> Attempt<'a> {
             return Ok(());
         }
         match report {
+            TaskReport::Restored => {
+                self.regions[index].restoring -= 1;
+                Ok(())
+            }
             TaskReport::NeedsSplit => self.sources.split_wanted(task, &self.mailboxes).map_err(Failure::of(index)),
             TaskReport::SourceEvent { taken, event } => {
                 // On its way while the checkpoint is being taken: behind what the enumerator said, before what the reader says.

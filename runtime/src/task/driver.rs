@@ -114,6 +114,7 @@ impl Task {
         // Key groups are read here, and may go on to the disk.
         let (chain, restored) = (&mut self.chain, std::mem::take(&mut self.restored));
         seam::in_place(move || chain.restore(&restored))?;
+        self.report(TaskReport::Restored);
         if self.finished {
             self.end(&mut progress).await?;
         } else if self.watermark > i64::MIN {

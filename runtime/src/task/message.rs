@@ -41,6 +41,8 @@ pub(crate) enum TaskMessage {
 /// From a task.
 #[derive(Debug)]
 pub(crate) enum TaskReport {
+    /// Its state is there again, and the task begins.
+    Restored,
     NeedsSplit,
     /// A message of the source's own to its enumerator.
     SourceEvent {

@@ -3,14 +3,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use millstream::codegen::*;
 use millstream::connectors::file::FileSink;
 use millstream::connectors::generator::GeneratorSource;
 use millstream::formats::JsonFormat;
-use millstream::operator::{KeyGroupPart, OperatorSnapshot};
+use millstream::operator::{KeyGroupPart, OperatorSnapshot, RestoredOperator};
 use millstream::{BuildChain, BuildSource, ChainSpec, CheckpointConfig, Job, JobEnd, JobError, JobHandle, Restart, RunOptions};
 
 use super::job::{Setup, job, kill_after, output, wait_for};
@@ -151,9 +151,9 @@ fn there_is_a_pause_between_checkpoints() {
     assert!((2.0..=most).contains(&completed), "{completed} checkpoints, at most {most}");
 }
 
-/// How often encoding a state has panicked, and is to.
+/// How often encoding a state is to panic, and whether it is being restored for as long as this says.
 #[derive(Default)]
-struct Panics(AtomicU64);
+struct Panics(AtomicU64, AtomicBool);
 
 #[derive(Clone, Debug, Record)]
 struct Number {
@@ -178,6 +178,13 @@ impl Operator<Number> for Fragile {
             Ok(())
         });
         state.keyed("fragile", String::new(), vec![part]);
+        Ok(())
+    }
+
+    fn restore(&mut self, _: &RestoredOperator) -> Result<(), JobError> {
+        while self.0.1.load(SeqCst) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         Ok(())
     }
 }
@@ -217,7 +224,7 @@ fn fragile() -> Job {
 #[test]
 fn a_part_that_cannot_be_encoded_is_declined() {
     let setup = Setup::new(1, 1);
-    let panics = Arc::new(Panics(AtomicU64::new(2)));
+    let panics = Arc::new(Panics(2.into(), false.into()));
     let handle = JobHandle::start(fragile(), options(&setup).parallelism(1).extension(panics)).unwrap();
     let (end, completed, failed) = finish(handle);
     assert_eq!((end, failed), (Ok(JobEnd::Finished), 2.0));
@@ -230,8 +237,28 @@ fn a_part_that_cannot_be_encoded_is_declined() {
     assert_eq!(numbers, (0..ROWS).collect::<Vec<_>>());
 
     let setup = Setup::new(1, 1);
-    let panics = Arc::new(Panics(AtomicU64::new(3)));
+    let panics = Arc::new(Panics(3.into(), false.into()));
     let handle = JobHandle::start(fragile(), options(&setup).parallelism(1).extension(panics)).unwrap();
     let message = finish(handle).0.unwrap_err();
     assert!(message.contains("subtask 0 of numbers has no part of it: encoding its state panicked: too fragile"), "{message}");
+}
+
+/// Large state takes longer to read than a checkpoint may: were one begun meanwhile, it would be given up, and so would every attempt.
+#[test]
+fn no_checkpoint_begins_while_state_is_being_restored() {
+    let setup = Setup::new(1, 1);
+    let panics = Arc::new(Panics::default());
+    let options = options(&setup).parallelism(1).extension(panics.clone());
+    let handle = JobHandle::start(fragile(), options.clone()).unwrap();
+    wait_for("a checkpoint", || counted(&handle, COMPLETED) >= 1.0 || handle.state().is_over());
+    assert!(kill_after(handle, Duration::ZERO), "it was over before it could be killed");
+
+    panics.1.store(true, SeqCst);
+    let block = CheckpointConfig { timeout_micros: 100_000, tolerate: 1_000_000, ..block() };
+    let handle = JobHandle::start(Job { checkpoint: Some(block), ..fragile() }, options).unwrap();
+    std::thread::sleep(Duration::from_millis(600));
+    let failed = counted(&handle, FAILED);
+    panics.1.store(false, SeqCst);
+    assert_eq!(finish(handle).0, Ok(JobEnd::Finished));
+    assert_eq!(failed, 0.0, "checkpoints were begun, and given up, before the state was there");
 }

@@ -47,8 +47,9 @@ impl Attempt<'_> {
             Purpose::End
         } else if stopping.pauses() {
             Purpose::Stop
-        } else if wanted.iter().any(|request| !request.at_end)
-            || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now()))
+        } else if self.is_restored()
+            && (wanted.iter().any(|request| !request.at_end)
+                || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now())))
         {
             Purpose::Periodic
         } else {

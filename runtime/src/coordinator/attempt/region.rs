@@ -57,6 +57,8 @@ pub(super) struct Region {
     pub attempt: u32,
     /// Tasks that have not ended.
     pub running: usize,
+    /// Of them, those whose state is not there yet.
+    pub restoring: usize,
     pub cancel: watch::Sender<bool>,
     pub phase: Phase,
     repeated: Repeated,
@@ -89,7 +91,7 @@ pub(super) struct Ready {
 
 impl Region {
     pub(super) fn new(name: String, chains: Vec<usize>, attempt: u32, cancel: watch::Sender<bool>, queue: CommitQueue) -> Self {
-        Region { name, chains, attempt, running: 0, cancel, phase: Phase::Runs(queue), repeated: Repeated::default() }
+        Region { name, chains, attempt, running: 0, restoring: 0, cancel, phase: Phase::Runs(queue), repeated: Repeated::default() }
     }
 
     pub(super) fn runs(&self) -> bool {
@@ -130,6 +132,11 @@ impl Attempt<'_> {
     /// Whether all regions run.
     pub(super) fn is_whole(&self) -> bool {
         self.regions.iter().all(Region::runs)
+    }
+
+    /// Whether no task is still reading its state, which may take longer than a checkpoint.
+    pub(super) fn is_restored(&self) -> bool {
+        self.regions.iter().all(|region| region.restoring == 0)
     }
 
     /// Something has failed: its region goes away, to come back. Err: the job does not go on, or all of it begins again.
@@ -324,7 +331,8 @@ impl Attempt<'_> {
 
     /// Lets its tasks run.
     pub(super) fn spawn(&mut self, index: usize, tasks: Vec<Task>) {
-        self.regions[index].running = tasks.len();
+        let region = &mut self.regions[index];
+        (region.running, region.restoring) = (tasks.len(), tasks.len());
         for task in tasks {
             let id = task.id;
             let spawned = self.tasks.spawn(async move { (id, task.run().await) });
