@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::coordinator::SinkStatus;
+use crate::coordinator::{SinkStatus, names_by_chain};
 use crate::job::Job;
 use crate::sink::CommitCounts;
 use crate::task::{Spent, StatusSnapshot, TaskId, TaskStatus};
@@ -24,6 +24,8 @@ pub(crate) struct Board {
 #[derive(Clone, Debug)]
 pub(crate) struct ChainShape {
     pub name: &'static str,
+    /// Of the region that it is in.
+    pub region: String,
     pub inputs: Vec<usize>,
 }
 
@@ -112,11 +114,12 @@ impl Board {
 
     /// Of this job.
     pub(crate) fn of(job: &Job) -> Self {
-        let shape = |chain: &crate::job::ChainSpec| ChainShape {
+        let shape = |(chain, region): (&crate::job::ChainSpec, String)| ChainShape {
             name: chain.name,
+            region,
             inputs: chain.inputs.iter().map(|input| input.from).collect(),
         };
-        Board { chains: job.chains.iter().map(shape).collect(), ..Board::new() }
+        Board { chains: job.chains.iter().zip(names_by_chain(&job.chains)).map(shape).collect(), ..Board::new() }
     }
 
     /// Everything, as of now.

@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_bottleneck_is_what_the_last_held_up_chain_waits_for() {
-        let chain = |name, inputs: &[usize]| ChainShape { name, inputs: inputs.to_vec() };
+        let chain = |name, inputs: &[usize]| ChainShape { name, region: String::new(), inputs: inputs.to_vec() };
         let chains = [chain("bids", &[]), chain("joined", &[0]), chain("counts", &[1]), chain("copy", &[1])];
         let with = |bids, joined, counts, copy| {
             bottleneck(&chains, &[(0, bids), (1, joined), (1, share(0.1, 0.0)), (2, counts), (3, copy)])

@@ -35,5 +35,6 @@ pub(crate) use control::{Control, Remote, StopMode};
 pub(crate) use in_flight::IN_FLIGHT;
 #[cfg(test)]
 pub(crate) use layout_tests::deal_for_tests;
+pub(crate) use regions::names_by_chain;
 pub(crate) use run::{CheckpointRules, RunEnd, RunSettings, run};
 pub(crate) use state::{contents_of, take_staged};

@@ -10,7 +10,7 @@
 use crate::job::ChainSpec;
 
 /// The chains of each region, in order.
-pub(super) fn regions_of(chains: &[ChainSpec]) -> Vec<Vec<usize>> {
+pub(crate) fn regions_of(chains: &[ChainSpec]) -> Vec<Vec<usize>> {
     let mut region: Vec<usize> = (0..chains.len()).collect();
     for (consumer, chain) in chains.iter().enumerate() {
         for input in &chain.inputs {
@@ -23,7 +23,7 @@ pub(super) fn regions_of(chains: &[ChainSpec]) -> Vec<Vec<usize>> {
 }
 
 /// By its sources and sinks: `orders, prices -> totals`.
-pub(super) fn name_of(chains: &[ChainSpec], region: &[usize]) -> String {
+pub(crate) fn name_of(chains: &[ChainSpec], region: &[usize]) -> String {
     let mut ends: [Vec<&str>; 2] = Default::default();
     for chain in region.iter().map(|&chain| &chains[chain]) {
         for uid in chain.uids {
@@ -45,6 +45,16 @@ pub(super) fn name_of(chains: &[ChainSpec], region: &[usize]) -> String {
         (true, false) => sinks,
         (true, true) => region.iter().map(|&chain| chains[chain].name).collect::<Vec<_>>().join(", "),
     }
+}
+
+/// The name of each chain's region.
+pub(crate) fn names_by_chain(chains: &[ChainSpec]) -> Vec<String> {
+    let mut names = vec![String::new(); chains.len()];
+    for region in regions_of(chains) {
+        let name = name_of(chains, &region);
+        region.into_iter().for_each(|chain| names[chain].clone_from(&name));
+    }
+    names
 }
 
 #[cfg(test)]
@@ -79,5 +89,6 @@ mod tests {
         assert_eq!(name_of(&chains, &regions[0]), "a, c -> x, y, z");
         assert_eq!(name_of(&chains, &regions[1]), "b -> b");
         assert_eq!(regions_of(&chains[..1]), [[0]]);
+        assert_eq!(names_by_chain(&chains)[..3], ["a, c -> x, y, z", "b -> b", "a, c -> x, y, z"]);
     }
 }

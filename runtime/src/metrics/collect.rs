@@ -78,8 +78,8 @@ pub(crate) fn collect(job: &'static str, numbers: &JobNumbers, shares: &[Share])
     }
     for (index, task) in numbers.tasks.iter().enumerate() {
         let (subtask, attempt) = (task.id.subtask.to_string(), task.attempt.to_string());
-        let name = numbers.chains.get(task.id.chain).map_or("", |chain| chain.name);
-        let labels = [("task", name), ("subtask", subtask.as_str()), ("attempt", attempt.as_str())];
+        let (name, region) = numbers.chains.get(task.id.chain).map_or(("", ""), |chain| (chain.name, chain.region.as_str()));
+        let labels = [("task", name), ("subtask", subtask.as_str()), ("region", region), ("attempt", attempt.as_str())];
         let share = shares.get(index).copied().unwrap_or_default();
         out.add(&BUSY, &labels, share.busy * 1000.0);
         out.add(&IDLE, &labels, share.idle * 1000.0);

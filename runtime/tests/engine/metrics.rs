@@ -51,7 +51,7 @@ fn a_running_job_is_scraped() {
     });
     for expected in [
         "# TYPE millstream_source_numRecordsIn counter\nmillstream_source_numRecordsIn{job=\"counts\",source=\"bids\",subtask=\"0\"} ",
-        "\nmillstream_task_busyTimeMsPerSecond{job=\"counts\",task=\"counts\",subtask=\"1\",attempt=\"1\"} ",
+        "\nmillstream_task_busyTimeMsPerSecond{job=\"counts\",task=\"counts\",subtask=\"1\",region=\"bids -> counts\",attempt=\"1\"} ",
         "\nmillstream_source_unassignedSplits{job=\"counts\",source=\"bids\"} ",
     ] {
         assert!(text.contains(expected), "{expected} is not in\n{text}");

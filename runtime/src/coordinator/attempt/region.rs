@@ -91,7 +91,16 @@ pub(super) struct Ready {
 
 impl Region {
     pub(super) fn new(name: String, chains: Vec<usize>, attempt: u32, cancel: watch::Sender<bool>, queue: CommitQueue) -> Self {
-        Region { name, chains, attempt, running: 0, restoring: 0, cancel, phase: Phase::Runs(queue), repeated: Repeated::default() }
+        Region {
+            name,
+            chains,
+            attempt,
+            running: 0,
+            restoring: 0,
+            cancel,
+            phase: Phase::Runs(queue),
+            repeated: Repeated::default(),
+        }
     }
 
     pub(super) fn runs(&self) -> bool {
