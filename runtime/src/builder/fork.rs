@@ -34,15 +34,15 @@ impl<T: Clone> Stage<T> for Fork<T> {
     }
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
-        self.0.iter_mut().fold(Poll::Ready(Ok(())), |polled, stage| both(polled, stage.poll_ready(context)))
+        self.0.iter_mut().map(|stage| stage.poll_ready(context)).reduce(both).unwrap_or(Poll::Ready(Ok(())))
     }
 
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
-        self.0.iter_mut().fold(Poll::Ready(Ok(())), |polled, stage| both(polled, stage.poll_flush(context)))
+        self.0.iter_mut().map(|stage| stage.poll_flush(context)).reduce(both).unwrap_or(Poll::Ready(Ok(())))
     }
 
     fn poll_background(&mut self, context: &mut Context<'_>) -> Poll<Result<(), JobError>> {
-        self.0.iter_mut().fold(Poll::Pending, |polled, stage| any(polled, stage.poll_background(context)))
+        self.0.iter_mut().map(|stage| stage.poll_background(context)).reduce(any).unwrap_or(Poll::Pending)
     }
 
     fn watermark(&mut self, watermark: Watermark) -> JobResult<()> {

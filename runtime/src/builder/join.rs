@@ -113,7 +113,7 @@ where
     {
         let at = origin(Location::caller(), "join");
         let (kind, before, after) = (JoinKind::Inner, self.before, self.after);
-        let operation = Operation::Join(self.operation::<Out>(kind, true, &at));
+        let operation = Operation::Join(self.operation(kind, true, &at));
         let spec = self.spec(move |left: &T, right: &R| Some(make(left, right)), |_: &T| None);
         let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
         let late = Branch::new();
@@ -132,7 +132,7 @@ where
         A: Fn(&T) -> Option<Out> + Clone + Send + Sync + 'static,
     {
         let (before, after) = (self.before, self.after);
-        let operation = Operation::Join(self.operation::<Out>(kind, false, &at));
+        let operation = Operation::Join(self.operation(kind, false, &at));
         let spec = self.spec(both, alone);
         let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
         two(left, right.from, "join", operation, at, move |_| Ok(IntervalJoin::new(kind, -before, after, spec.clone())))
@@ -147,7 +147,7 @@ where
         }
     }
 
-    fn operation<Out: Row>(&self, kind: JoinKind, late_output: bool, at: &Origin) -> JoinOperation {
+    fn operation(&self, kind: JoinKind, late_output: bool, at: &Origin) -> JoinOperation {
         let of_side = |side: Side, schema: crate::graph::Schema| {
             let fields = schema.fields.into_iter();
             fields.map(move |field| {
