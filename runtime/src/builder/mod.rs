@@ -5,6 +5,7 @@
 //! composed by their types, so that closures are inlined and no row is boxed. Nothing of the compiler takes part.
 //!
 //! ```no_run
+//! # extern crate millstream_runtime as millstream;
 //! use std::time::Duration;
 //!
 //! use millstream::RunOptions;
