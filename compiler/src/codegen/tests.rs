@@ -6,21 +6,6 @@ use millstream_runtime::graph::*;
 
 use super::{EmitOptions, GeneratedCrate, emit};
 
-fn settings(name: &str) -> JobSettings {
-    JobSettings {
-        name: name.into(),
-        doc: None,
-        parallelism: 1,
-        max_parallelism: 128,
-        checkpoint: None,
-        buffer_timeout: 100_000,
-        on_error: ErrorPolicy::Fail,
-        restart: RestartSettings::Default,
-        state: StateSettings::Memory,
-        ttl: None,
-    }
-}
-
 fn origin(line: u32, text: &str) -> Origin {
     Origin { file: "t.flow".into(), line, column: 5, text: text.into() }
 }
@@ -31,7 +16,7 @@ fn stream(fields: Vec<Field>) -> StreamType {
 
 /// A source of these columns, one operator, a sink.
 fn pipeline(name: &str, columns: Vec<Field>, operation: Operation, output: Vec<Field>) -> JobGraph {
-    let mut job = JobGraph::new(settings(name), Vec::new(), Vec::new());
+    let mut job = JobGraph::new(JobSettings::new(name), Vec::new(), Vec::new());
     let mut add = |uid: &str, operation, output, line| {
         job.add(JobVertex {
             uid: uid.into(),
@@ -42,18 +27,7 @@ fn pipeline(name: &str, columns: Vec<Field>, operation: Operation, output: Vec<F
             origin: origin(line, uid),
         })
     };
-    let source = SourceOperation {
-        connector: "file".into(),
-        options: Vec::new(),
-        format: Some("json".into()),
-        format_options: Vec::new(),
-        range: None,
-        stages: Vec::new(),
-        watermark: None,
-        idle_after: None,
-        align: None,
-        on_error: ErrorPolicy::Fail,
-    };
+    let source = SourceOperation { format: Some("json".into()), ..SourceOperation::new("file", Vec::new()) };
     let sink =
         SinkOperation { connector: "file".into(), options: Vec::new(), format: Some("json".into()), format_options: Vec::new() };
     let source = add("rows/source/0", Operation::Source(source), stream(columns), 1);

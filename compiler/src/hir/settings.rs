@@ -6,7 +6,7 @@ mod state;
 
 use std::collections::HashMap;
 
-use millstream_runtime::graph::{ErrorPolicy, JobSettings, Literal, RestartSettings, StateSettings, Ty};
+use millstream_runtime::graph::{ErrorPolicy, JobSettings, Literal, Ty};
 
 use super::attributes;
 use super::context::Context;
@@ -22,18 +22,7 @@ const SETTINGS: &[&str] =
 
 /// Reads the `job` item; defaults where there is none.
 pub fn lower(cx: &mut Context<'_>) -> JobSettings {
-    let mut settings = JobSettings {
-        name: default_name(cx),
-        doc: None,
-        parallelism: 1,
-        max_parallelism: 128,
-        checkpoint: None,
-        buffer_timeout: 100_000,
-        on_error: ErrorPolicy::Fail,
-        restart: RestartSettings::Default,
-        state: StateSettings::Memory,
-        ttl: None,
-    };
+    let mut settings = JobSettings::new(default_name(cx));
     let Some(entry) = &cx.items.job else { return settings };
     let (item, job) = (entry.item, entry.node);
     if !job.name.text.is_empty() {

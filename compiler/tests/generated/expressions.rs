@@ -364,18 +364,7 @@ fn odd_names(cases: &mut Cases) {
 
 /// A job that calls all functions, so that all are emitted.
 fn job(functions: Vec<Function>) -> JobGraph {
-    let settings = JobSettings {
-        name: "expressions".into(),
-        doc: None,
-        parallelism: 1,
-        max_parallelism: 128,
-        checkpoint: None,
-        buffer_timeout: 0,
-        on_error: ErrorPolicy::Fail,
-        restart: RestartSettings::None,
-        state: millstream_runtime::graph::StateSettings::Memory,
-        ttl: None,
-    };
+    let settings = JobSettings { buffer_timeout: 0, restart: RestartSettings::None, ..JobSettings::new("expressions") };
     let since = Param { name: "since".into(), ty: Ty::Timestamp, default: None, doc: None, origin: origin() };
     let columns: Vec<(String, Expr)> = functions
         .iter()

@@ -8,18 +8,7 @@ use millstream_runtime::graph::{
 };
 
 pub fn graph() -> JobGraph {
-    let settings = JobSettings {
-        name: "job".to_owned(),
-        doc: None,
-        parallelism: 2,
-        max_parallelism: 128,
-        checkpoint: None,
-        buffer_timeout: 100_000,
-        on_error: ErrorPolicy::Skip,
-        restart: RestartSettings::Default,
-        state: StateSettings::Memory,
-        ttl: None,
-    };
+    let settings = JobSettings { parallelism: 2, on_error: ErrorPolicy::Skip, ..JobSettings::new("job") };
     JobGraph::new(settings, Vec::new(), Vec::new())
 }
 
@@ -131,18 +120,7 @@ impl Builder {
     }
 
     pub fn source(&mut self, schema: Schema) -> VertexId {
-        let operation = SourceOperation {
-            connector: "file".to_owned(),
-            options: Vec::new(),
-            format: Some("json".to_owned()),
-            format_options: Vec::new(),
-            range: None,
-            stages: Vec::new(),
-            watermark: None,
-            idle_after: None,
-            align: None,
-            on_error: ErrorPolicy::Fail,
-        };
+        let operation = SourceOperation { format: Some("json".to_owned()), ..SourceOperation::new("file", Vec::new()) };
         self.add(Operation::Source(operation), schema, Changelog::Append)
     }
 

@@ -39,6 +39,13 @@ pub(super) struct Producer {
     pub edge: Option<EdgeNumber>,
 }
 
+impl Producer {
+    /// For whatever is next in the same chain.
+    pub(super) fn new(vertex: VertexId, port: Port) -> Self {
+        Producer { vertex, port, exchange: Exchange::Forward, edge: None }
+    }
+}
+
 /// An edge between chains.
 #[derive(Debug)]
 struct Crossing {

@@ -11,10 +11,7 @@ use super::names::keep;
 use super::parts::Parts;
 use crate::connectors::channel::Channels;
 use crate::error::{JobError, JobResult};
-use crate::graph::{
-    CheckpointMode, CheckpointSettings, ErrorPolicy, Expr, ExprKind, JobGraph, JobSettings, Literal, Origin, RestartSettings,
-    StateSettings, Ty,
-};
+use crate::graph::{CheckpointSettings, ErrorPolicy, Expr, ExprKind, JobGraph, JobSettings, Literal, Origin, Ty};
 use crate::handle::{JobEnd, JobHandle};
 use crate::job::{CheckpointConfig, Folder, Job, Restart, StateConfig};
 use crate::run_options::RunOptions;
@@ -33,20 +30,8 @@ pub struct Pipeline {
 impl Pipeline {
     /// An empty pipeline of this name.
     pub fn new(name: &str) -> Self {
-        let settings = JobSettings {
-            name: name.to_owned(),
-            doc: None,
-            parallelism: 1,
-            max_parallelism: 128,
-            checkpoint: None,
-            buffer_timeout: 100_000,
-            on_error: ErrorPolicy::Fail,
-            restart: RestartSettings::Default,
-            state: StateSettings::Memory,
-            ttl: None,
-        };
         Pipeline {
-            parts: Rc::new(RefCell::new(Parts::new(settings))),
+            parts: Rc::new(RefCell::new(Parts::new(JobSettings::new(name)))),
             restart: Restart::Default,
             state: StateConfig::Memory,
             checkpoint: None,
@@ -120,11 +105,7 @@ impl Pipeline {
             pause: config.pause_micros,
             tolerate: config.tolerate,
             keep: config.keep,
-            mode: if config.mode == CheckpointMode::AtLeastOnce {
-                CheckpointMode::AtLeastOnce
-            } else {
-                CheckpointMode::ExactlyOnce
-            },
+            mode: config.mode,
             unaligned: config.unaligned_micros,
             ..CheckpointSettings::new(config.interval_micros, directory)
         };

@@ -250,7 +250,7 @@ where
     Stream {
         parts,
         name: stream,
-        from: Producer { vertex, port: Port::Main, exchange: Exchange::Forward, edge: None },
+        from: Producer::new(vertex, Port::Main),
         head: Some(vertex),
         parallelism,
         id: None,

@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 
+use crate::graph::signature::scalar;
 use crate::graph::{Changelog, Expr, ExprKind, Field, Origin, RustFunction, Schema, StreamType, Ty};
 use crate::state::State;
 
@@ -96,26 +97,10 @@ impl Reader<'_> {
             return Ty::Record(Schema::anonymous(fields));
         }
         let word = self.word().to_owned();
+        if let Some(ty) = scalar(&word) {
+            return ty;
+        }
         match word.as_str() {
-            "bool" => Ty::Bool,
-            "int8" => Ty::Int8,
-            "int16" => Ty::Int16,
-            "int32" => Ty::Int32,
-            "int64" => Ty::Int64,
-            "uint8" => Ty::UInt8,
-            "uint16" => Ty::UInt16,
-            "uint32" => Ty::UInt32,
-            "uint64" => Ty::UInt64,
-            "float32" => Ty::Float32,
-            "float64" => Ty::Float64,
-            "string" => Ty::String,
-            "bytes" => Ty::Bytes,
-            "date" => Ty::Date,
-            "time" => Ty::Time,
-            "timestamp" => Ty::Timestamp,
-            "duration" => Ty::Duration,
-            "uuid" => Ty::Uuid,
-            "json" => Ty::Json,
             "decimal" => self.decimal(),
             "list" | "set" if self.take('<') => {
                 let of = self.ty();

@@ -14,8 +14,8 @@ use crate::connectors::generator::GeneratorSource;
 use crate::error::JobResult;
 use crate::formats::{Format, JsonFormat};
 use crate::graph::{
-    ConnectorOption, ErrorPolicy, Exchange, Expr, ExprKind, Hints, Literal, Operation, OptionValue, Origin, Port,
-    SourceOperation, Ty, WatermarkOperation,
+    ConnectorOption, ErrorPolicy, Expr, ExprKind, Hints, Literal, Operation, OptionValue, Origin, Port, SourceOperation, Ty,
+    WatermarkOperation,
 };
 use crate::options::Options;
 use crate::params::ParamValues;
@@ -99,18 +99,7 @@ impl Pipeline {
         S::Row: Row,
         M: Fn(&ParamValues) -> JobResult<S> + Clone + Send + Sync + 'static,
     {
-        let operation = Operation::Source(SourceOperation {
-            connector: connector.to_owned(),
-            options,
-            format: None,
-            format_options: Vec::new(),
-            range: None,
-            stages: Vec::new(),
-            watermark: None,
-            idle_after: None,
-            align: None,
-            on_error: ErrorPolicy::Fail,
-        });
+        let operation = Operation::Source(SourceOperation::new(connector, options));
         let mut parts = self.parts.borrow_mut();
         parts.name_stream(name, &at);
         let draft = Draft {
@@ -135,7 +124,7 @@ impl Pipeline {
         Stream {
             parts: self.parts.clone(),
             name: name.to_owned(),
-            from: Producer { vertex, port: Port::Main, exchange: Exchange::Forward, edge: None },
+            from: Producer::new(vertex, Port::Main),
             head: Some(vertex),
             parallelism: None,
             id: None,

@@ -71,6 +71,20 @@ impl<T, L> Stream<T, L> {
     pub fn id(self, id: &str) -> Self {
         Stream { id: Some(id.to_owned()), ..self }
     }
+
+    /// What leaves its last operator by another output.
+    pub(super) fn beside<U>(&self, port: Port, branch: Branch<U>) -> Stream<U> {
+        Stream {
+            parts: self.parts.clone(),
+            name: self.name.clone(),
+            from: Producer::new(self.from.vertex, port),
+            head: self.head,
+            parallelism: self.parallelism,
+            id: None,
+            link: branch,
+            rows: PhantomData,
+        }
+    }
 }
 
 impl<T: Row, L: Link<T>> Stream<T, L> {
@@ -112,7 +126,7 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         Stream {
             parts: self.parts,
             name: self.name,
-            from: Producer { vertex, port: Port::Main, exchange: Exchange::Forward, edge: None },
+            from: Producer::new(vertex, Port::Main),
             head: self.head.or(Some(vertex)),
             parallelism: self.parallelism,
             id: None,
@@ -126,7 +140,7 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         if self.head.is_none() {
             let at = Origin::default();
             let vertex = self.place("select", Operation::Project(columns::<T>(&at)), rows::<T>(), &at).vertex;
-            self.from = Producer { vertex, port: Port::Main, exchange: Exchange::Forward, edge: None };
+            self.from = Producer::new(vertex, Port::Main);
             self.head = Some(vertex);
         }
     }
@@ -222,7 +236,7 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         let shared = Stream {
             parts: self.parts.clone(),
             name: self.name.clone(),
-            from: Producer { vertex: self.from.vertex, port: self.from.port, exchange: Exchange::Forward, edge: None },
+            from: Producer::new(self.from.vertex, self.from.port),
             head: self.head,
             parallelism: self.parallelism,
             id: self.id.take(),
@@ -271,7 +285,7 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
             parts.connect(&right, placed.vertex, 0);
             placed
         };
-        let from = Producer { vertex: placed.vertex, port: Port::Main, exchange: Exchange::Forward, edge: None };
+        let from = Producer::new(placed.vertex, Port::Main);
         Stream { parts, name, from, head: Some(placed.vertex), parallelism: None, id: None, link: Head, rows: PhantomData }
     }
 

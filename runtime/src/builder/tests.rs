@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use super::*;
-use crate::codegen::State;
+use crate::codegen::{Record, State};
 use crate::connectors::channel::Receiver;
+use crate::connectors::file::FileSource;
+use crate::formats::JsonFormat;
 use crate::operator::Failure;
 use crate::operators::{Context, NoBroadcast, Process, SharedContext};
+use crate::options::Options;
 use crate::run_options::RunOptions;
 use crate::state::BroadcastState;
 use crate::value::Timestamp;
@@ -97,6 +100,44 @@ fn windows_of_every_kind() {
         keyed.aggregate(calls, |(), _, (least, most)| (least, most)).into_channel(3)
     });
     assert_eq!(least, [(50, None)]);
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Record, State)]
+struct Number {
+    number: i64,
+}
+
+#[test]
+fn made_up_rows_in_windows_that_grow() {
+    let pipeline = Pipeline::new("numbers");
+    let numbers = pipeline.generator::<Number>("numbers", Options::new().with("rows", 4_i64));
+    let at = |row: &Number| Timestamp(row.number * 1_000_000);
+    let keyed = numbers.watermark(at, Duration::ZERO).idle_after(60 * SECOND).key_by(|_| ()).timed_by(at);
+    let grown =
+        keyed.cumulative(4 * SECOND, 2 * SECOND).aggregate(count(), |(), window, count| (window.end.0 / 1_000_000, count));
+    let grown = grown.into_channel(9);
+    let job = pipeline.start(RunOptions::new()).unwrap();
+    assert_eq!(sorted(job, grown), [(2, 2), (4, 4)]);
+}
+
+#[test]
+fn what_is_no_row_stops_the_job_or_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("numbers.jsonl").to_string_lossy().into_owned();
+    std::fs::write(&path, "{\"number\":1}\nnonsense\n{\"number\":2}\n").unwrap();
+    let pipeline = Pipeline::new("strict").restart(crate::job::Restart::None);
+    let from = path.clone();
+    let make = move || FileSource::<Number, JsonFormat>::from_options(&Options::new().with("path", from.as_str()));
+    let rows = pipeline.source("numbers", make).into_channel(9);
+    let job = pipeline.start(RunOptions::new()).unwrap();
+    assert!(rows.collect::<Vec<_>>().len() < 2);
+    let error = job.wait().unwrap_err();
+    assert!(error.message().contains("numbers.jsonl"), "{error}");
+
+    let pipeline = Pipeline::new("lenient");
+    let rows = pipeline.json_files::<Number>("numbers", &path).skip_errors().into_channel(9);
+    let job = pipeline.start(RunOptions::new()).unwrap();
+    assert_eq!(sorted(job, rows), [1, 2].map(|number| Number { number }));
 }
 
 #[test]

@@ -9,10 +9,9 @@ use super::keyed::{TimedStream, time_expr};
 use super::link::{Branch, Link};
 use super::micros;
 use super::names::keep;
-use super::parts::Producer;
 use super::rows::{Row, closure, columns, origin, ty_of};
 use super::stream::Stream;
-use crate::graph::{AggregateCall, AggregateOperation, Emit, Exchange, Operation, Port, Ty, Window, WindowTime};
+use crate::graph::{AggregateCall, AggregateOperation, Emit, Operation, Port, Ty, Window, WindowTime};
 use crate::operator::{Operator, Stage};
 use crate::operators::{Aggregation, SessionAggregate, WindowAggregate};
 use crate::record::Key;
@@ -212,22 +211,6 @@ where
         });
         let late = main.beside(Port::Late, late);
         (main, late)
-    }
-}
-
-impl<U, L> Stream<U, L> {
-    /// What leaves its last operator by another output.
-    pub(super) fn beside<T>(&self, port: Port, branch: Branch<T>) -> Stream<T> {
-        Stream {
-            parts: self.parts.clone(),
-            name: self.name.clone(),
-            from: Producer { vertex: self.from.vertex, port, exchange: Exchange::Forward, edge: None },
-            head: self.head,
-            parallelism: self.parallelism,
-            id: None,
-            link: branch,
-            rows: PhantomData,
-        }
     }
 }
 

@@ -96,6 +96,24 @@ pub struct JobSettings {
     pub ttl: Option<i64>,
 }
 
+impl JobSettings {
+    /// Those of a job that says nothing but its name.
+    pub fn new(name: impl Into<String>) -> Self {
+        JobSettings {
+            name: name.into(),
+            doc: None,
+            parallelism: 1,
+            max_parallelism: 128,
+            checkpoint: None,
+            buffer_timeout: 100_000,
+            on_error: super::operation::ErrorPolicy::Fail,
+            restart: super::restart::RestartSettings::Default,
+            state: StateSettings::Memory,
+            ttl: None,
+        }
+    }
+}
+
 /// `state: memory | disk { path: "./state", memory: 256MB }`
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum StateSettings {

@@ -99,6 +99,24 @@ pub struct SourceOperation {
     pub on_error: ErrorPolicy,
 }
 
+impl SourceOperation {
+    /// A source of which no more is said.
+    pub fn new(connector: impl Into<String>, options: Vec<ConnectorOption>) -> Self {
+        SourceOperation {
+            connector: connector.into(),
+            options,
+            format: None,
+            format_options: Vec::new(),
+            range: None,
+            stages: Vec::new(),
+            watermark: None,
+            idle_after: None,
+            align: None,
+            on_error: ErrorPolicy::Fail,
+        }
+    }
+}
+
 /// One stage of a hybrid source: `history = file { .. }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceStage {

@@ -3,23 +3,11 @@
 use super::*;
 use crate::graph::expr::{Expr, ExprKind, Literal, Origin};
 use crate::graph::job::{Hints, JobSettings, JobVertex};
-use crate::graph::operation::{Changelog, ErrorPolicy, Operation, StreamType};
+use crate::graph::operation::{Changelog, Operation, StreamType};
 use crate::graph::ty::{Field, Schema, Ty};
-use crate::graph::{RestartSettings, StateSettings};
 
 fn graph() -> JobGraph {
-    let settings = JobSettings {
-        name: "job".to_owned(),
-        doc: None,
-        parallelism: 2,
-        max_parallelism: 128,
-        checkpoint: None,
-        buffer_timeout: 0,
-        on_error: ErrorPolicy::Fail,
-        restart: RestartSettings::Default,
-        state: StateSettings::Memory,
-        ttl: None,
-    };
+    let settings = JobSettings { parallelism: 2, buffer_timeout: 0, ..JobSettings::new("job") };
     JobGraph::new(settings, Vec::new(), Vec::new())
 }
 
