@@ -4,7 +4,7 @@
 //! and not at every use of it in derived code.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 
 /// `T: bound`, which stands where the type does.
@@ -19,6 +19,13 @@ pub(crate) fn bound(ty: &Type, bound: &TokenStream) -> TokenStream {
         })
         .collect();
     quote_spanned!(end=> #ty: #bound)
+}
+
+/// The same, believed and not said: for all implementations of an item but one, so that a mistake has one message.
+///
+/// rustc leaves a predicate with a lifetime of its own to those who use the implementation.
+pub(crate) fn quiet(bound: &TokenStream) -> TokenStream {
+    quote!(for<'__flow> #bound)
 }
 
 /// Where a type ends.

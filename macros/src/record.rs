@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DataEnum, DeriveInput, Error, Fields, GenericParam, LitByteStr, Result, Type};
 
 use crate::attributes::FieldAttributes;
-use crate::bounds::bound;
+use crate::bounds::{bound, quiet};
 use crate::supported;
 
 /// One column, as far as the derived code is concerned.
@@ -41,13 +41,14 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let own = syn::parse_quote!(#name);
     let bounds = columns.iter().map(|column| bound(column.ty, &value)).chain([bound(&own, &quote!(::core::clone::Clone))]);
     let bounds: Vec<_> = bounds.collect();
+    let believed: Vec<_> = bounds.iter().map(quiet).collect();
     Ok(quote! {
         const _: () = {
             use ::millstream::codegen::derive as __flow;
 
             #[automatically_derived]
             #[allow(trivial_bounds)]
-            impl __flow::Record for #name where #(#bounds),* {
+            impl __flow::Record for #name where #(#believed),* {
                 const NAME: &'static str = #text;
                 const COLUMNS: &'static [__flow::Column] = &[#(__flow::Column {
                     name: #external,
@@ -109,7 +110,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
             #[automatically_derived]
             #[allow(trivial_bounds)]
-            impl __flow::Compare for #name where #(#bounds),* {
+            impl __flow::Compare for #name where #(#believed),* {
                 fn compare(&self, other: &Self) -> ::core::cmp::Ordering {
                     #(
                         let order = __flow::Compare::compare(&self.#field, &other.#field);
@@ -150,7 +151,11 @@ fn enumeration(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
     }
     let (name, text) = (&input.ident, input.ident.unraw().to_string());
     let (variants, texts): (Vec<_>, Vec<_>) = values.into_iter().unzip();
-    Ok(quote!(::millstream::flow_enum_impls! { #name = #text { #(#variants = #texts),* } }))
+    Ok(quote! {
+        // What the implementations need, said once, where the enum is named.
+        const _: () = ::millstream::codegen::derive::enum_is_copied::<#name>();
+        ::millstream::flow_enum_impls! { #name = #text { #(#variants = #texts),* } }
+    })
 }
 
 fn columns(input: &DeriveInput) -> Result<Vec<Column<'_>>> {

@@ -40,6 +40,7 @@ pub mod derive {
     pub use crate::formats::json::JsonReader;
     pub use crate::graph::TimeUnit;
     pub use crate::record::derived::*;
+    pub use crate::record::enumeration::enum_is_copied;
     pub use crate::record::{CellWriter, Column, FieldError, Record, Row, Slot, Value};
     pub use crate::state::{StateError, StateReader};
     pub use crate::value::Str;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use millstream_grammar::split::{Piece, Split, split_items};
+use millstream_grammar::split::{Piece, PieceKind, Split, split_items};
 use millstream_grammar::tokens::{Token, TokenKind, is_space};
 
 use super::errors;
@@ -96,6 +96,10 @@ pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diag
             _ => {}
         }
     }
+    for (range, found, meant) in turned_comparisons(text, split, piece) {
+        say(errors::wrong_operator(Span::new(file, range.start, range.end), found, meant));
+        patch(&mut patched, range, meant.as_bytes());
+    }
     let mut closers = String::new();
     if unclosed {
         // The open strings took brackets with them: look again. What is missing now is most likely the same mistake.
@@ -132,6 +136,30 @@ pub(super) fn check(file: FileId, text: &str, split: &Split, piece: &Piece, diag
     let mut patched = String::from_utf8_lossy(&patched).into_owned();
     patched.push_str(&closers);
     Checked { patched, hopeless: false, noticed }
+}
+
+/// `=>` and `=<` in the conditions of a stream: not in braces, where arms of `match` and columns stand.
+fn turned_comparisons(text: &str, split: &Split, piece: &Piece) -> Vec<(Range<usize>, &'static str, &'static str)> {
+    let mut found = Vec::new();
+    if piece.kind != PieceKind::Item("stream") {
+        return found;
+    }
+    let (mut braces, mut operators) = (0_usize, false);
+    let mut tokens = split.tokens[piece.tokens.clone()].iter().filter(|token| !token.is_trivia()).peekable();
+    while let Some(token) = tokens.next() {
+        match token.text(text) {
+            "{" => braces += 1,
+            "}" => braces = braces.saturating_sub(1),
+            "|" => operators = true,
+            "=>" if braces == 0 && operators => found.push((token.range.clone(), "=>", ">=")),
+            "=" if braces == 0 && operators => {
+                let next = tokens.peek().filter(|next| next.range.start == token.range.end && next.text(text) == "<");
+                found.extend(next.map(|next| (token.range.start..next.range.end, "=<", "<=")));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 fn blank(text: &mut [u8], at: usize) {

@@ -146,6 +146,7 @@ pub(super) fn wrong_operator(span: Span, found: &str, meant: &str) -> Diagnostic
     let why = match word {
         "==" => "two values are compared with `==`".to_string(),
         "!=" => "two values are told apart with `!=`".to_string(),
+        ">=" | "<=" => "the sign of equality stands behind the other one".to_string(),
         word => format!("`{word}` is written as a word"),
     };
     Diagnostic::error("E0108", format!("`{found}` is not an operator"), span, format!("write `{word}` here"))

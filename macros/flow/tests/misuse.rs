@@ -132,3 +132,45 @@ fn messages_are_as_recorded() {
     }
     assert!(differences.is_empty(), "{differences}UPDATE_UI=1 writes what is found");
 }
+
+/// The title and the place of every recorded message of a file.
+fn recorded(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).expect("a recorded file");
+    let mut found: Vec<String> = Vec::new();
+    let mut place_is_next = false;
+    for line in text.lines() {
+        if line.starts_with("error") {
+            found.push(line.to_owned());
+            place_is_next = true;
+        } else if place_is_next && let Some((_, place)) = line.split_once("--> ") {
+            let last = found.last_mut().expect("a title before its place");
+            last.push_str(" at ");
+            last.push_str(place);
+            place_is_next = false;
+        }
+    }
+    found
+}
+
+#[test]
+fn one_mistake_has_one_message() {
+    let mut looked_at = 0;
+    for folder in [here().join("tests/misuse"), root().join("macros/tests/misuse")] {
+        for entry in std::fs::read_dir(folder).expect("the folder of cases") {
+            let file = entry.expect("an entry").path();
+            if file.extension().is_none_or(|extension| extension != "stderr") {
+                continue;
+            }
+            let mut messages = recorded(&file);
+            looked_at += messages.len();
+            messages.sort();
+            for pair in messages.windows(2) {
+                assert_ne!(pair[0], pair[1], "{} says it twice", file.display());
+            }
+        }
+    }
+    assert!(looked_at > 120, "{looked_at} messages");
+    // Two field types that are none, a struct without `Clone`, a time that is none, an enum without `Copy`.
+    let records = recorded(&here().join("tests/misuse/typed_records.stderr"));
+    assert_eq!(records.len(), 4, "{records:#?}");
+}

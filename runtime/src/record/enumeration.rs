@@ -50,6 +50,9 @@ pub fn decode<E: Enumeration>(input: &mut crate::state::StateReader<'_>) -> Resu
     find(&name).ok_or_else(|| crate::state::StateError::new(format!("`{name}` {}", wrong::<E>())))
 }
 
+/// Does nothing: `#[derive(Record)]` of an enum calls it, so that rustc says at the enum, and there alone, that it is not `Copy`.
+pub const fn enum_is_copied<E: Copy>() {}
+
 /// Makes an enum a type of columns.
 #[macro_export]
 #[doc(hidden)]
@@ -66,6 +69,8 @@ macro_rules! flow_enum {
 }
 
 /// What a column needs of an enum that is there: `#[derive(Record)]` of an enum writes this.
+///
+/// That it is `Copy` is believed here (rustc does not look at a predicate with a lifetime before it is used), or each of these would say it.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! flow_enum_impls {
@@ -83,7 +88,7 @@ macro_rules! flow_enum_impls {
             #[allow(trivial_bounds)]
             impl enumeration::Enumeration for $enum
             where
-                $enum: Copy,
+                for<'a> $enum: Copy,
             {
                 const NAME: &'static str = $name;
                 const VALUES: &'static [(&'static str, Self)] = &[$(($text, $enum::$variant)),*];
@@ -92,7 +97,7 @@ macro_rules! flow_enum_impls {
             #[allow(trivial_bounds)]
             impl Value for $enum
             where
-                $enum: Copy,
+                for<'a> $enum: Copy,
             {
                 fn type_text() -> String {
                     $name.to_owned()
@@ -123,7 +128,7 @@ macro_rules! flow_enum_impls {
             #[allow(trivial_bounds)]
             impl $crate::state::State for $enum
             where
-                $enum: Copy,
+                for<'a> $enum: Copy,
             {
                 #[inline]
                 fn encode(&self, out: &mut Vec<u8>) {
@@ -140,7 +145,7 @@ macro_rules! flow_enum_impls {
             #[allow(trivial_bounds)]
             impl $crate::value::compare::Compare for $enum
             where
-                $enum: Copy,
+                for<'a> $enum: Copy,
             {
                 #[inline]
                 fn compare(&self, other: &Self) -> ::std::cmp::Ordering {
@@ -157,7 +162,7 @@ macro_rules! flow_enum_impls {
             #[allow(trivial_bounds)]
             impl $crate::value::cast::Cast<Str> for $enum
             where
-                $enum: Copy,
+                for<'a> $enum: Copy,
             {
                 #[inline]
                 fn cast(&self) -> Result<Str, EvalError> {
@@ -168,7 +173,7 @@ macro_rules! flow_enum_impls {
             #[allow(trivial_bounds)]
             impl $crate::value::cast::Cast<$enum> for str
             where
-                $enum: Copy,
+                for<'a> $enum: Copy,
             {
                 fn cast(&self) -> Result<$enum, EvalError> {
                     enumeration::from_value(self)
@@ -178,7 +183,7 @@ macro_rules! flow_enum_impls {
             #[allow(trivial_bounds)]
             impl $crate::params::FromParam for $enum
             where
-                $enum: Copy,
+                for<'a> $enum: Copy,
             {
                 const EXAMPLE: &'static str = <Self as enumeration::Enumeration>::VALUES[0].0;
                 fn type_name() -> String {
