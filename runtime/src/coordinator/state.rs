@@ -40,7 +40,7 @@ pub(crate) fn contents_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> Job
                     }
                 }
                 StateParts::List(items) => entries.extend(items.into_iter().map(|item| entry(Part::Item(item)))),
-                StateParts::Shared(spread, items) => entries.extend(items.encode().into_iter().map(|item| {
+                StateParts::Shared(spread, items) => entries.extend(items.encode()?.into_iter().map(|item| {
                     entry(match spread {
                         Spread::Deal => Part::Item(item),
                         Spread::All => Part::Union(item),

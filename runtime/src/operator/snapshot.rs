@@ -91,7 +91,13 @@ impl OperatorSnapshot {
     }
 
     /// Adds state that goes with no key, as `encode` gives its items later.
-    pub fn shared(&mut self, name: &str, schema: String, spread: Spread, encode: impl FnOnce() -> Vec<Vec<u8>> + Send + 'static) {
+    pub fn shared(
+        &mut self,
+        name: &str,
+        schema: String,
+        spread: Spread,
+        encode: impl FnOnce() -> JobResult<Vec<Vec<u8>>> + Send + 'static,
+    ) {
         let parts = StateParts::Shared(spread, SharedItems(Box::new(encode)));
         self.states.push(StateSnapshot { name: name.to_owned(), schema, parts });
     }
@@ -133,11 +139,11 @@ pub enum Spread {
 }
 
 /// Items that wait to be encoded.
-pub struct SharedItems(Box<dyn FnOnce() -> Vec<Vec<u8>> + Send>);
+pub struct SharedItems(Box<dyn FnOnce() -> JobResult<Vec<Vec<u8>>> + Send>);
 
 impl SharedItems {
     /// Encodes them, on any thread.
-    pub fn encode(self) -> Vec<Vec<u8>> {
+    pub fn encode(self) -> JobResult<Vec<Vec<u8>>> {
         (self.0)()
     }
 }

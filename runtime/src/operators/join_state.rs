@@ -136,26 +136,25 @@ where
         let touched = touched.map(|touched| share(touched.tables_mut())).transpose()?.unwrap_or_default();
         let joined = rows.clone();
         let dealt = move || {
-            let touched: hashbrown::HashMap<&K, i64> =
-                touched.iter().flat_map(SharedTable::in_memory).map(|(key, at)| (key, *at)).collect();
+            let touched: hashbrown::HashMap<K, i64> = entries(&touched)?.into_iter().collect();
             let mut items = Vec::new();
-            for (key, (lefts, _)) in rows.iter().flat_map(SharedTable::in_memory) {
-                let at = touched.get(key).copied().unwrap_or(NEVER);
+            for (key, (lefts, _)) in entries(&rows)? {
+                let at = touched.get(&key).copied().unwrap_or(NEVER);
                 items.extend(lefts.chunks(DEALT_TOGETHER).map(|rows| {
                     let dealt: Dealt<K, A> = (watermark, at, key.clone(), rows.to_vec());
                     encode_to_vec(&dealt)
                 }));
             }
-            items
+            Ok(items)
         };
         snapshot.shared("rows", <Dealt<K, A>>::schema(), Spread::Deal, dealt);
         if self.ended {
             return Ok(());
         }
         let copy = move || {
-            let all = joined.iter().flat_map(SharedTable::in_memory).filter(|(_, (_, rights))| !rights.is_empty());
-            let copy: Joined<K, B> = (watermark, all.map(|(key, (_, rights))| (key.clone(), rights.clone())).collect());
-            vec![encode_to_vec(&copy)]
+            let all = entries(&joined)?.into_iter().filter(|(_, (_, rights))| !rights.is_empty());
+            let copy: Joined<K, B> = (watermark, all.map(|(key, (_, rights))| (key, rights)).collect());
+            Ok(vec![encode_to_vec(&copy)])
         };
         snapshot.shared("joined", <Joined<K, B>>::schema(), Spread::All, copy);
         Ok(())
@@ -223,6 +222,12 @@ where
 /// All tables, as they are now.
 fn share<K: Key, V: Clone + State>(tables: &mut KeyedTables<K, V>) -> JobResult<Vec<SharedTable<K, V>>> {
     (0..tables.tables()).filter_map(|table| tables.share(table).transpose()).collect()
+}
+
+/// The entries of all tables.
+fn entries<K: Key, V: State>(tables: &[SharedTable<K, V>]) -> JobResult<Vec<(K, V)>> {
+    let all: Vec<_> = tables.iter().map(SharedTable::entries).collect::<JobResult<_>>()?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 #[cold]

@@ -13,6 +13,8 @@ pub struct Entry<K, V> {
     pub key: K,
     /// The value.
     pub value: V,
+    /// Twice the [epoch](Entries::epoch) in which it was last written to; one more: it came in that epoch.
+    written: u32,
     #[cfg(feature = "disk")]
     pub(super) mark: u8,
 }
@@ -43,6 +45,25 @@ impl<K, V> Entry<K, V> {
         Slot { table, hash: self.hash }
     }
 
+    /// Whether it was written to in this epoch.
+    pub(super) fn is_of(&self, epoch: u32) -> bool {
+        self.written >> 1 == epoch
+    }
+
+    /// Notes that it is given to somebody who may write to it.
+    #[inline]
+    fn touch(&mut self, epoch: u32, mark: u8) {
+        if !self.is_of(epoch) {
+            self.written = epoch << 1;
+        }
+        self.mark(mark);
+    }
+
+    /// Whether a checkpoint that began before this epoch may have it.
+    fn is_older_than(&self, epoch: u32) -> bool {
+        epoch != 0 && self.written != epoch << 1 | 1
+    }
+
     /// Notes what a disk has to know of it; without one, nothing.
     #[inline]
     fn mark(&mut self, mark: u8) {
@@ -61,15 +82,30 @@ impl<K, V> Entry<K, V> {
 pub(super) struct Entries<K, V> {
     numbers: HashTable<u32>,
     pub list: Vec<Entry<K, V>>,
+    /// Checkpoints in pieces end epochs; 0: before the first, whoever writes need not say so. It is that of the last writer.
+    pub epoch: u32,
+    /// The number of the snapshot for which it was last encoded.
+    pub encoded: u32,
+    /// Hashes and keys of what was removed in the epoch, and was there before.
+    pub gone: Vec<(u64, K)>,
 }
 
 impl<K, V> Default for Entries<K, V> {
     fn default() -> Self {
-        Entries { numbers: HashTable::new(), list: Vec::new() }
+        Entries { numbers: HashTable::new(), list: Vec::new(), epoch: 0, encoded: 0, gone: Vec::new() }
     }
 }
 
 impl<K, V> Entries<K, V> {
+    /// An epoch begins, if it has not begun yet: what is noted of the one before is of no more use.
+    #[inline]
+    pub fn begin(&mut self, epoch: u32) {
+        if self.epoch != epoch {
+            self.epoch = epoch;
+            self.gone = Vec::new();
+        }
+    }
+
     /// The value of a key.
     pub fn get(&self, slot: Slot, key: &K) -> Option<&V>
     where
@@ -85,7 +121,8 @@ impl<K, V> Entries<K, V> {
     where
         K: Eq,
     {
-        let Entries { numbers, list } = self;
+        let Entries { numbers, list, epoch, gone, .. } = self;
+        let epoch = *epoch;
         let same = |number: &u32| {
             let entry = &list[*number as usize];
             entry.hash == slot.hash && entry.key == *key
@@ -94,10 +131,12 @@ impl<K, V> Entries<K, V> {
             TableEntry::Occupied(number) => Place::Occupied(Occupied {
                 number,
                 list,
+                epoch,
+                removed: gone,
                 #[cfg(feature = "disk")]
                 gone: None,
             }),
-            TableEntry::Vacant(number) => Place::Vacant(Vacant { number, list, hash: slot.hash }),
+            TableEntry::Vacant(number) => Place::Vacant(Vacant { number, list, epoch, hash: slot.hash }),
         }
     }
 
@@ -112,8 +151,9 @@ impl<K, V> Entries<K, V> {
         which: impl Fn(&V) -> bool,
         mut change: impl FnMut(&K, &mut V) -> Result<(), E>,
     ) -> Result<(), E> {
+        let epoch = self.epoch;
         self.list.iter_mut().filter(|entry| which(&entry.value)).try_for_each(|entry| {
-            entry.mark(CHANGED | DIRTY);
+            entry.touch(epoch, CHANGED | DIRTY);
             change(&entry.key, &mut entry.value)
         })
     }
@@ -125,13 +165,18 @@ impl<K, V> Entries<K, V> {
         which: impl Fn(&V) -> bool,
         mut change: impl FnMut(&K, &mut V) -> bool,
         mut gone: impl FnMut(&Entry<K, V>),
-    ) {
+    ) where
+        K: Clone,
+    {
         let mut number = 0;
         while let Some(entry) = self.list.get_mut(number) {
             if which(&entry.value) {
-                entry.mark(CHANGED | DIRTY);
+                entry.touch(self.epoch, CHANGED | DIRTY);
                 if change(&entry.key, &mut entry.value) {
                     gone(entry);
+                    if entry.is_older_than(self.epoch) {
+                        self.gone.push((entry.hash, entry.key.clone()));
+                    }
                     self.remove(number);
                     continue;
                 }
@@ -150,11 +195,20 @@ impl<K, V> Entries<K, V> {
 
     /// Splits off the entries with such hashes. The order stays.
     pub fn split_off(&mut self, which: impl Fn(u64) -> bool) -> Self {
-        let len = self.list.len();
-        let mut parts =
-            [(); 2].map(|()| Entries { numbers: HashTable::with_capacity(len / 2), list: Vec::with_capacity(len / 2) });
-        for entry in std::mem::take(self).list {
+        let Entries { list, epoch, encoded, gone, .. } = std::mem::take(self);
+        let half = list.len() / 2;
+        let mut parts = [(); 2].map(|()| Entries {
+            numbers: HashTable::with_capacity(half),
+            list: Vec::with_capacity(half),
+            gone: Vec::new(),
+            epoch,
+            encoded,
+        });
+        for entry in list {
             parts[usize::from(which(entry.hash))].push(entry);
+        }
+        for removed in gone {
+            parts[usize::from(which(removed.0))].gone.push(removed);
         }
         let [kept, moved] = parts;
         *self = kept;
@@ -164,7 +218,7 @@ impl<K, V> Entries<K, V> {
     /// Puts in an entry that came back from the disk.
     #[cfg(feature = "disk")]
     pub fn insert(&mut self, slot: Slot, key: K, value: V, mark: u8) {
-        self.push(Entry { hash: slot.hash, key, value, mark });
+        self.push(Entry { hash: slot.hash, key, value, written: 1, mark });
     }
 
     /// Takes away one entry; the last takes its place.
@@ -211,6 +265,8 @@ pub enum Place<'a, K, V> {
 pub struct Occupied<'a, K, V> {
     number: OccupiedEntry<'a, u32>,
     list: &'a mut Vec<Entry<K, V>>,
+    epoch: u32,
+    removed: &'a mut Vec<(u64, K)>,
     /// The number of the table, and where removals of what lies on disk or in a checkpoint are noted.
     #[cfg(feature = "disk")]
     pub(super) gone: Option<(u32, &'a mut Gone<K>)>,
@@ -221,7 +277,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
     #[inline]
     pub fn value(&mut self) -> &mut V {
         let entry = &mut self.list[*self.number.get() as usize];
-        entry.mark(WRITTEN);
+        entry.touch(self.epoch, WRITTEN);
         &mut entry.value
     }
 
@@ -229,7 +285,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
     #[inline]
     pub fn into_value(self) -> &'a mut V {
         let entry = &mut self.list[*self.number.get() as usize];
-        entry.mark(WRITTEN);
+        entry.touch(self.epoch, WRITTEN);
         &mut entry.value
     }
 
@@ -246,6 +302,9 @@ impl<'a, K, V> Occupied<'a, K, V> {
                 *of_moved = number;
             }
         }
+        if entry.is_older_than(self.epoch) {
+            self.removed.push((entry.hash, entry.key.clone()));
+        }
         #[cfg(feature = "disk")]
         if entry.mark & (COPIED | KNOWN) != 0
             && let Some((table, gone)) = self.gone
@@ -260,6 +319,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
 pub struct Vacant<'a, K, V> {
     number: VacantEntry<'a, u32>,
     list: &'a mut Vec<Entry<K, V>>,
+    epoch: u32,
     hash: u64,
 }
 
@@ -273,6 +333,7 @@ impl<'a, K, V> Vacant<'a, K, V> {
             hash: self.hash,
             key,
             value,
+            written: self.epoch << 1 | 1,
             #[cfg(feature = "disk")]
             mark: WRITTEN,
         });

@@ -1,64 +1,153 @@
-//! One key group in memory: many small shards, each copied by itself where a snapshot still reads it.
+//! One key group in memory: many small shards, each encoded for a checkpoint by whoever needs it first.
 //!
-//! Nothing that is done for one row, nor at a barrier, may take as long as a key group is large: neither the copy of what a snapshot
-//! still reads, nor growing. So the group grows by linear hashing: one shard at a time is split in two, in order, and which shard a
-//! key is in follows from its hash and their number alone. A snapshot takes all shards as they are, as a layer below, and costs one
-//! reference; the first write to a shard copies it up. A layer that nobody reads any more is taken apart: its shards come up as they
-//! are.
+//! Nothing that is done for one row, nor at a barrier, may take as long as a key group is large: neither what a checkpoint costs the next
+//! write, nor growing. So the group grows by linear hashing: one shard at a time is split in two, in order, and which shard a
+//! key is in follows from its hash and their number alone.
+//!
+//! A [snapshot](Snapshot) takes all shards as they are, and that costs one reference. Who writes the checkpoint encodes them one by one;
+//! when the task wants one that has not had its turn, it encodes that itself and takes it back. So what a checkpoint needs is encoded
+//! once, and nothing is ever copied. Once all is encoded the task takes back what it has not yet asked for.
+//!
+//! A snapshot of what has changed needs no look at anything else: entries and shards say in which epoch, from one such snapshot to the
+//! next, they were last written to.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::State;
 use super::entries::{Entries, Entry};
+use crate::checkpoint::pieces;
 
-/// A shard with more entries is a reason to split one. A copy of so many takes some microseconds.
+/// A shard with more entries is a reason to split one. To encode so many takes some microseconds.
 const FULL: usize = 64;
+
+/// A shard that a snapshot may share: locked for as long as it takes to encode it.
+type Cell<K, V> = Mutex<Option<Entries<K, V>>>;
 
 /// The entries of one key group.
 #[derive(Debug)]
 pub(super) struct Table<K, V> {
-    top: Layer<K, V>,
-    /// How many shards there are. Those that `top` is too short for are below.
+    /// The task's own shards. None: with the snapshot, or empty.
+    own: Vec<Cell<K, V>>,
+    /// How many shards there are. Those that `own` is too short for are with the snapshot, or empty.
     count: usize,
-    /// Copies of what is still in use, left behind by snapshots: the next one takes them along, to be dropped where it is encoded.
-    replaced: Vec<Entries<K, V>>,
+    /// What the last snapshot has taken, until it is encoded.
+    shared: Option<Arc<Shared<K, V>>>,
+    /// How many snapshots there were.
+    snapshots: u32,
+    /// How many of them were of what has changed; 0: the next one has everything.
+    epoch: u32,
 }
 
-/// Shards, as far as they were written to since the layer below was taken.
+/// The shards that a snapshot has taken. Taken back: None.
 #[derive(Debug)]
-struct Layer<K, V> {
-    shards: Vec<Option<Entries<K, V>>>,
-    below: Option<Arc<Layer<K, V>>>,
+struct Shared<K, V> {
+    shards: Vec<Cell<K, V>>,
+    number: u32,
+    form: Form,
+    /// What was encoded when it was taken back.
+    bytes: Mutex<Vec<u8>>,
 }
 
-/// All entries of a key group as they were when a snapshot took them.
-pub(super) struct Snapshot<K, V> {
-    layer: Arc<Layer<K, V>>,
-    count: usize,
-    _replaced: Vec<Entries<K, V>>,
+/// What a snapshot wants of its shards.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// Every key with its value.
+    Entries,
+    /// Every key with its value, as [`pieces`] have them.
+    All,
+    /// What has changed in this epoch, as [`pieces`] have it.
+    Changes(u32),
+}
+
+/// What has changed in a key group.
+pub(super) struct Shares<K, V> {
+    /// How many entries it has.
+    pub live: usize,
+    /// How many of them are in the snapshot at most.
+    pub most: usize,
+    /// Nothing counts that was known before.
+    pub anew: bool,
+    pub snapshot: Snapshot<K, V>,
+}
+
+/// A key group as it was when a snapshot took it.
+pub(super) struct Snapshot<K, V>(Mutex<Held<K, V>>);
+
+enum Held<K, V> {
+    Shared(Arc<Shared<K, V>>),
+    Encoded(Vec<u8>),
 }
 
 impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
-        Table { top: Layer { shards: Vec::new(), below: None }, count: 1, replaced: Vec::new() }
+        Table { own: Vec::new(), count: 1, shared: None, snapshots: 0, epoch: 0 }
     }
 }
 
-impl<K, V> Layer<K, V> {
-    #[inline]
-    fn get(&self, number: usize) -> Option<&Entries<K, V>> {
-        let mut layer = self;
-        loop {
-            if let Some(Some(shard)) = layer.shards.get(number) {
-                return Some(shard);
+/// If somebody panicked while encoding, that was their matter: shards are only read there.
+fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[inline]
+fn mine<T>(cell: &mut Mutex<T>) -> &mut T {
+    cell.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Form {
+    fn encode<K: State, V: State>(self, shard: &Entries<K, V>, out: &mut Vec<u8>) {
+        let epoch = match self {
+            Form::Entries => {
+                for entry in &shard.list {
+                    entry.key.encode(out);
+                    entry.value.encode(out);
+                }
+                return;
             }
-            layer = layer.below.as_deref()?;
+            Form::All => None,
+            Form::Changes(epoch) if shard.epoch != epoch => return,
+            Form::Changes(epoch) => Some(epoch),
+        };
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        if epoch.is_some() {
+            // In front of those that came again.
+            for (_, gone) in &shard.gone {
+                key.clear();
+                gone.encode(&mut key);
+                pieces::removed(&key, out);
+            }
+        }
+        for entry in shard.list.iter().filter(|entry| epoch.is_none_or(|epoch| entry.is_of(epoch))) {
+            key.clear();
+            value.clear();
+            entry.key.encode(&mut key);
+            entry.value.encode(&mut value);
+            pieces::put(&key, &value, out);
         }
     }
 }
 
-impl<K, V> Snapshot<K, V> {
-    pub fn iter(&self) -> impl Iterator<Item = &Entry<K, V>> {
-        (0..self.count).filter_map(|number| self.layer.get(number)).flat_map(|shard| &shard.list)
+impl<K: State, V: State> Snapshot<K, V> {
+    /// Appends what it wants of all shards. Any number of times: what is encoded is kept.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut held = lock(&self.0);
+        if let Held::Shared(shared) = &*held {
+            let mut bytes = Vec::new();
+            for cell in &shared.shards {
+                let mut cell = lock(cell);
+                if let Some(shard) = &mut *cell
+                    && shard.encoded != shared.number
+                {
+                    shared.form.encode(shard, &mut bytes);
+                    shard.encoded = shared.number;
+                }
+            }
+            bytes.append(&mut lock(&shared.bytes));
+            *held = Held::Encoded(bytes);
+        }
+        if let Held::Encoded(bytes) = &*held {
+            out.extend_from_slice(bytes);
+        }
     }
 }
 
@@ -77,119 +166,166 @@ fn shard_of(hash: u64, count: usize) -> usize {
 }
 
 impl<K, V> Table<K, V> {
-    /// Where the key with this hash is, if it is there, to be read.
-    pub fn read(&self, hash: u64) -> Option<&Entries<K, V>> {
-        self.top.get(shard_of(hash, self.count))
-    }
-
     /// All entries, of a table that no snapshot has shared and that has not grown: one with `state: disk`, whose size has a bound and
     /// whose snapshots are made by other means. None: nothing was ever put in.
     #[cfg(feature = "disk")]
-    pub fn plain(&self) -> Option<&Entries<K, V>> {
-        self.top.shards.first()?.as_ref()
+    pub fn plain(&mut self) -> Option<&Entries<K, V>> {
+        mine(self.own.first_mut()?).as_ref()
     }
 
     /// The same, to be changed.
     #[cfg(feature = "disk")]
     pub fn plain_mut(&mut self) -> &mut Entries<K, V> {
-        if self.top.shards.is_empty() {
-            self.top.shards.push(None);
+        if self.own.is_empty() {
+            self.own.push(Cell::default());
         }
-        self.top.shards[0].get_or_insert_default()
+        mine(&mut self.own[0]).get_or_insert_default()
     }
 
-    fn shards(&self) -> impl Iterator<Item = &Entries<K, V>> {
-        (0..self.count).filter_map(|number| self.top.get(number))
-    }
-
+    /// How many entries there are.
     pub fn len(&self) -> usize {
-        self.shards().map(|shard| shard.list.len()).sum()
+        let shared = self.shared.iter().flat_map(|shared| &shared.shards);
+        self.own.iter().chain(shared).map(|cell| lock(cell).as_ref().map_or(0, |shard| shard.list.len())).sum()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.shards().all(|shard| shard.list.is_empty())
+        let shared = self.shared.iter().flat_map(|shared| &shared.shards);
+        self.own.iter().chain(shared).all(|cell| lock(cell).as_ref().is_none_or(|shard| shard.list.is_empty()))
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Entry<K, V>> {
-        self.shards().flat_map(|shard| &shard.list)
+    /// What it holds is what a checkpoint has.
+    pub fn restored(&mut self) {
+        self.epoch += 1;
     }
 
-    /// Shares all entries with a snapshot. None: there are none.
-    pub fn share(&mut self) -> Option<Snapshot<K, V>> {
-        if self.is_empty() {
-            return None;
-        }
-        self.settle();
-        if !self.top.shards.is_empty() {
-            let layer = Layer { shards: std::mem::take(&mut self.top.shards), below: self.top.below.take() };
-            self.top.below = Some(Arc::new(layer));
-        }
-        let layer = self.top.below.clone()?;
-        Some(Snapshot { layer, count: self.count, _replaced: std::mem::take(&mut self.replaced) })
-    }
-
-    /// Takes layers apart that no snapshot reads any more.
+    /// Takes back all shards of a snapshot that nobody is going to encode any more.
     fn settle(&mut self) {
-        while let Some(below) = self.top.below.take() {
-            let layer = match Arc::try_unwrap(below) {
-                Ok(layer) => layer,
-                Err(below) => {
-                    self.top.below = Some(below);
-                    return;
-                }
-            };
-            self.top.below = layer.below;
-            if self.top.shards.is_empty() {
-                self.top.shards = layer.shards;
-                continue;
-            }
-            for (place, shard) in self.top.shards.iter_mut().zip(layer.shards) {
-                match (&place, shard) {
-                    (None, shard) => *place = shard,
-                    (Some(_), Some(old)) => self.replaced.push(old),
-                    (Some(_), None) => {}
+        let Some(shared) = self.shared.take() else { return };
+        match Arc::try_unwrap(shared) {
+            Err(shared) => self.shared = Some(shared),
+            Ok(Shared { shards, .. }) if self.own.is_empty() => self.own = shards,
+            Ok(Shared { shards, .. }) => {
+                for (own, mut shard) in self.own.iter_mut().zip(shards) {
+                    let shard = mine(&mut shard).take();
+                    if shard.is_some() {
+                        *mine(own) = shard;
+                    }
                 }
             }
         }
     }
 }
 
-impl<K: Clone + Eq, V: Clone> Table<K, V> {
+impl<K: State, V: State> Table<K, V> {
+    /// Where the key with this hash is, if it is there, to be read.
+    pub fn read(&mut self, hash: u64) -> Option<&Entries<K, V>> {
+        let number = shard_of(hash, self.count);
+        if self.shared.is_some() && self.own.get_mut(number).is_none_or(|cell| mine(cell).is_none()) {
+            self.take_back(number);
+        }
+        self.own.get_mut(number).and_then(|cell| mine(cell).as_ref())
+    }
+
+    /// All entries.
+    pub fn iter(&mut self) -> impl Iterator<Item = &Entry<K, V>> {
+        self.take_all_back();
+        self.own.iter_mut().filter_map(|cell| mine(cell).as_ref()).flat_map(|shard| &shard.list)
+    }
+
+    /// Shares all entries with a snapshot, and says how many there are. None: there are none.
+    pub fn share(&mut self) -> Option<(u64, Snapshot<K, V>)> {
+        self.take_all_back();
+        let count = self.len() as u64;
+        (count > 0).then(|| (count, self.hand_over(Form::Entries)))
+    }
+
+    /// Shares with a snapshot what has changed since the last call; `anew`, and where that is not known: everything.
+    pub fn share_changes(&mut self, anew: bool) -> Shares<K, V> {
+        self.take_all_back();
+        let (mut live, mut written) = (0, 0);
+        for shard in self.own.iter_mut().filter_map(|cell| mine(cell).as_ref()) {
+            live += shard.list.len();
+            written += if shard.epoch == self.epoch { shard.list.len() } else { 0 };
+        }
+        let anew = anew || self.epoch == 0;
+        let form = if anew { Form::All } else { Form::Changes(self.epoch) };
+        let snapshot = self.hand_over(form);
+        self.epoch += 1;
+        Shares { live, most: if anew { live } else { written }, anew, snapshot }
+    }
+
+    fn hand_over(&mut self, form: Form) -> Snapshot<K, V> {
+        self.snapshots += 1;
+        let (shards, number) = (std::mem::take(&mut self.own), self.snapshots);
+        let shared = Arc::new(Shared { shards, number, form, bytes: Mutex::default() });
+        self.shared = Some(shared.clone());
+        Snapshot(Mutex::new(Held::Shared(shared)))
+    }
+
+    /// Takes back one shard, encoded for the snapshot that it belongs to.
+    fn take_back(&mut self, number: usize) {
+        self.settle();
+        let Some(shared) = &self.shared else { return };
+        let Some(cell) = shared.shards.get(number) else { return };
+        let mut cell = lock(cell);
+        let Some(shard) = cell.take() else { return };
+        if shard.encoded != shared.number {
+            shared.form.encode(&shard, &mut lock(&shared.bytes));
+        }
+        if self.own.len() < self.count {
+            self.own.resize_with(self.count, Cell::default);
+        }
+        *mine(&mut self.own[number]) = Some(shard);
+    }
+
+    /// Takes back all shards. Few are left where the checkpoint before is encoded.
+    fn take_all_back(&mut self) {
+        self.settle();
+        let shards = self.shared.as_ref().map_or(0, |shared| shared.shards.len());
+        (0..shards).for_each(|number| self.take_back(number));
+        self.shared = None;
+    }
+
+    /// A shard of the task's own, to be written to.
+    fn bring(&mut self, number: usize) -> &mut Entries<K, V> {
+        self.take_back(number);
+        if self.own.len() < self.count {
+            self.own.resize_with(self.count, Cell::default);
+        }
+        let shard = mine(&mut self.own[number]).get_or_insert_default();
+        shard.begin(self.epoch);
+        shard
+    }
+
     /// Where the key with this hash is or belongs, to be changed.
     #[inline]
     pub fn write(&mut self, hash: u64) -> &mut Entries<K, V> {
-        let mut number = shard_of(hash, self.count);
-        if !matches!(self.top.shards.get(number), Some(Some(shard)) if shard.list.len() < FULL) {
+        let (mut number, epoch) = (shard_of(hash, self.count), self.epoch);
+        let is_ready = |shard: &Entries<K, V>| shard.list.len() < FULL && shard.epoch == epoch;
+        if !self.own.get_mut(number).is_some_and(|cell| mine(cell).as_ref().is_some_and(is_ready)) {
             number = self.prepare(hash);
         }
-        self.top.shards[number].get_or_insert_default()
+        mine(&mut self.own[number]).get_or_insert_default()
     }
 
     #[cold]
     fn prepare(&mut self, hash: u64) -> usize {
-        self.settle();
-        if self.bring_up(shard_of(hash, self.count)).list.len() >= FULL && self.is_crowded() {
+        if self.bring(shard_of(hash, self.count)).list.len() >= FULL && self.is_crowded() {
             self.grow();
         }
         let number = shard_of(hash, self.count);
-        self.bring_up(number);
+        self.bring(number);
         number
-    }
-
-    /// A shard at the top: a copy of it, if it was below.
-    fn bring_up(&mut self, number: usize) -> &mut Entries<K, V> {
-        if self.top.shards.len() < self.count {
-            self.top.shards.resize_with(self.count, || None);
-        }
-        let below = &self.top.below;
-        let copy = || below.as_deref().and_then(|layer| layer.get(number)).cloned().unwrap_or_default();
-        self.top.shards[number].get_or_insert_with(copy)
     }
 
     /// Whether many shards hold something, and not only a few whose keys are all alike. Some tell of all.
     fn is_crowded(&self) -> bool {
         let sample = || (0..self.count).step_by(self.count.div_ceil(32));
-        let holds = |number: &usize| self.top.get(*number).is_some_and(|shard| shard.list.len() >= FULL / 4);
+        let holds = |number: &usize| {
+            let shared = self.shared.as_ref().and_then(|shared| shared.shards.get(*number));
+            let cells = self.own.get(*number).into_iter().chain(shared);
+            cells.map(|cell| lock(cell).as_ref().map_or(0, |shard| shard.list.len())).sum::<usize>() >= FULL / 4
+        };
         2 * sample().filter(holds).count() >= sample().count()
     }
 
@@ -197,215 +333,64 @@ impl<K: Clone + Eq, V: Clone> Table<K, V> {
     fn grow(&mut self) {
         let new = self.count;
         let level = (new + 1).next_power_of_two();
-        let moved = self.bring_up(new - level / 2).split_off(|hash| bits(hash) & (level - 1) == new);
-        self.top.shards.push(Some(moved));
+        let moved = self.bring(new - level / 2).split_off(|hash| bits(hash) & (level - 1) == new);
+        self.own.push(Mutex::new(Some(moved)));
         self.count += 1;
     }
 
-    /// Changes the entries whose values are like this. A shard that has none of them stays shared with a snapshot.
+    /// Changes the entries whose values are like this.
     pub fn change<E>(
         &mut self,
         which: impl Fn(&V) -> bool,
         mut change: impl FnMut(&K, &mut V) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.settle();
-        for number in 0..self.count {
-            if self.has(number, &which) {
-                self.bring_up(number).change(&which, &mut change)?;
+        self.take_all_back();
+        for shard in self.own.iter_mut().filter_map(|cell| mine(cell).as_mut()) {
+            if shard.has(&which) {
+                shard.begin(self.epoch);
+                shard.change(&which, &mut change)?;
             }
         }
         Ok(())
     }
 
-    fn has(&self, number: usize, which: impl Fn(&V) -> bool) -> bool {
-        self.top.get(number).is_some_and(|shard| shard.has(which))
-    }
-
     /// The same, and takes away those of which `change` says that they may go. Gives back the memory of what has become small.
-    pub fn sweep(&mut self, which: impl Fn(&V) -> bool, mut change: impl FnMut(&K, &mut V) -> bool) {
-        self.settle();
-        for number in 0..self.count {
-            if self.has(number, &which) {
-                self.bring_up(number).sweep(&which, &mut change, |_| {});
+    pub fn sweep(&mut self, which: impl Fn(&V) -> bool, mut change: impl FnMut(&K, &mut V) -> bool)
+    where
+        K: Clone,
+    {
+        self.take_all_back();
+        let mut len = 0;
+        for shard in self.own.iter_mut().filter_map(|cell| mine(cell).as_mut()) {
+            if shard.has(&which) {
+                shard.begin(self.epoch);
+                shard.sweep(&which, &mut change, |_| {});
             }
+            len += shard.list.len();
         }
-        if self.count > 1 && self.len() < self.count * FULL / 16 {
-            let entries: Vec<Entry<K, V>> = self.drain().collect();
-            for entry in entries {
-                self.write(entry.hash).push(entry);
+        if self.count > 1 && len < self.count * FULL / 16 {
+            self.count = 1;
+            for shard in std::mem::take(&mut self.own) {
+                let Some(Entries { list, gone, epoch, .. }) = shard.into_inner().unwrap_or_else(PoisonError::into_inner) else {
+                    continue;
+                };
+                for entry in list {
+                    self.write(entry.hash).push(entry);
+                }
+                if epoch == self.epoch {
+                    gone.into_iter().for_each(|gone| self.write(gone.0).gone.push(gone));
+                }
             }
         }
     }
 
-    /// Takes all entries.
+    /// Takes all entries. The next snapshot of what has changed has what is there then.
     pub fn drain(&mut self) -> impl Iterator<Item = Entry<K, V>> + use<K, V> {
-        self.settle();
-        let Table { top: Layer { shards, below }, count, .. } = std::mem::take(self);
-        let mut shards = shards.into_iter();
-        (0..count).flat_map(move |number| {
-            let copy = || below.as_deref()?.get(number).cloned();
-            shards.next().flatten().or_else(copy).unwrap_or_default().list
-        })
+        self.take_all_back();
+        let own = std::mem::take(self).own;
+        own.into_iter().filter_map(|cell| cell.into_inner().unwrap_or_else(PoisonError::into_inner)).flat_map(|shard| shard.list)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::state::entries::Place;
-    use crate::state::{Slot, hash_bytes};
-
-    fn slot(key: u64) -> Slot {
-        Slot { table: 0, hash: hash_bytes(&key.to_le_bytes()) }
-    }
-
-    fn put(table: &mut Table<u64, u64>, key: u64, value: u64) {
-        match table.write(slot(key).hash).place(slot(key), &key) {
-            Place::Occupied(mut place) => *place.value() = value,
-            Place::Vacant(place) => drop(place.insert(key, value)),
-        }
-    }
-
-    fn sorted<'a>(entries: impl Iterator<Item = &'a Entry<u64, u64>>) -> Vec<(u64, u64)> {
-        let mut entries: Vec<_> = entries.map(|entry| (entry.key, entry.value)).collect();
-        entries.sort_unstable();
-        entries
-    }
-
-    fn read(shared: &Option<Snapshot<u64, u64>>) -> Vec<(u64, u64)> {
-        shared.iter().flat_map(|shared| sorted(shared.iter())).collect()
-    }
-
-    #[derive(Clone, Debug)]
-    enum Step {
-        Put(std::ops::Range<u64>),
-        Remove(std::ops::Range<u64>),
-        Change(u64),
-        Sweep(u64),
-        Share,
-        Drop(usize),
-        Drain,
-    }
-
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
-        let keys = || (0..20_000u64, 1..6_000u64).prop_map(|(from, count)| from..from + count);
-        let step = prop_oneof![
-            8 => keys().prop_map(Step::Put),
-            3 => keys().prop_map(Step::Remove),
-            2 => (2..7u64).prop_map(Step::Change),
-            2 => (1..7u64).prop_map(Step::Sweep),
-            4 => Just(Step::Share),
-            3 => (0..3usize).prop_map(Step::Drop),
-            1 => Just(Step::Drain),
-        ];
-        prop::collection::vec(step, 1..30)
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
-
-        /// A map does the same, and a snapshot sees nothing of what comes after it.
-        #[test]
-        fn it_is_a_map_with_snapshots(steps in steps()) {
-            let (mut table, mut model) = (Table::default(), BTreeMap::new());
-            let mut snapshots: Vec<(Option<Snapshot<u64, u64>>, Vec<(u64, u64)>)> = Vec::new();
-            for (number, step) in (1u64..).zip(steps) {
-                match step {
-                    Step::Put(keys) => for key in keys {
-                        put(&mut table, key, number);
-                        model.insert(key, number);
-                    },
-                    Step::Remove(keys) => for key in keys {
-                        if let Place::Occupied(place) = table.write(slot(key).hash).place(slot(key), &key) {
-                            place.remove();
-                        }
-                        model.remove(&key);
-                    },
-                    Step::Change(of) => {
-                        let change = |_: &u64, value: &mut u64| { *value += 1; Ok::<_, ()>(()) };
-                        table.change(|value| value % of == 0, change).unwrap();
-                        model.values_mut().filter(|value| **value % of == 0).for_each(|value| *value += 1);
-                    }
-                    Step::Sweep(of) => {
-                        table.sweep(|value| value % 2 == 0, |key, _| key % of == 0);
-                        model.retain(|key, value| *value % 2 != 0 || key % of != 0);
-                    }
-                    Step::Share => snapshots.push((table.share(), model.iter().map(|(key, value)| (*key, *value)).collect())),
-                    Step::Drop(which) => drop((which < snapshots.len()).then(|| snapshots.remove(which))),
-                    Step::Drain => {
-                        let drained: Vec<_> = table.drain().collect();
-                        assert!(sorted(drained.iter()).into_iter().eq(std::mem::take(&mut model)));
-                    }
-                }
-                assert_eq!((table.len(), table.is_empty()), (model.len(), model.is_empty()));
-                for (shared, then) in &snapshots {
-                    assert!(read(shared) == *then, "a snapshot has changed");
-                }
-            }
-            assert!(sorted(table.iter()).into_iter().eq(model.iter().map(|(key, value)| (*key, *value))));
-            for (key, value) in &model {
-                assert_eq!(table.read(slot(*key).hash).and_then(|shard| shard.get(slot(*key), key)), Some(value));
-            }
-        }
-    }
-
-    /// What one row can cost does not grow with the key group, and the memory comes back.
-    #[test]
-    fn shards_stay_small() {
-        let mut table = Table::default();
-        for key in 0..100_000 {
-            put(&mut table, key, key);
-        }
-        let largest = table.shards().map(|shard| shard.list.len()).max().unwrap();
-        assert!(largest <= 2 * FULL, "{largest} entries in one shard");
-        assert!((100_000 / FULL..6 * 100_000 / FULL).contains(&table.count), "{} shards", table.count);
-        table.sweep(|_| true, |key, _| *key >= 10);
-        assert_eq!((table.count, table.len()), (1, 10));
-    }
-
-    /// A write copies the shard that a snapshot still reads and no other; what is not read any more is copied no more, and what was
-    /// copied for nothing goes with the next snapshot.
-    #[test]
-    fn a_write_copies_one_shard() {
-        let mut table = Table::default();
-        for key in 0..10_000 {
-            put(&mut table, key, key);
-        }
-        let places = |table: &Table<u64, u64>| -> Vec<*const Entry<u64, u64>> {
-            table.shards().map(|shard| shard.list.as_ptr()).collect()
-        };
-        let moved = |table: &Table<u64, u64>, before: &[*const Entry<u64, u64>]| {
-            places(table).iter().zip(before).filter(|(now, before)| now != before).count()
-        };
-        let before = places(&table);
-        let snapshot = table.share();
-        assert_eq!(moved(&table, &before), 0);
-        put(&mut table, 1, 0);
-        put(&mut table, 1, 1);
-        assert_eq!(moved(&table, &before), 1);
-        drop(snapshot);
-        for key in 0..10_000 {
-            put(&mut table, key, key);
-        }
-        assert_eq!((moved(&table, &before), table.replaced.len()), (1, 1));
-        assert!(table.share().is_some() && table.replaced.is_empty());
-    }
-
-    /// Keys whose hashes agree in what tells shards apart are no reason to make ever more of them.
-    #[test]
-    fn keys_that_are_alike_make_no_shards() {
-        let mut table = Table::default();
-        for key in 0..20_000u64 {
-            let slot = Slot { table: 0, hash: key << 36 };
-            if let Place::Vacant(place) = table.write(slot.hash).place(slot, &key) {
-                place.insert(key, key);
-            }
-        }
-        assert!(table.count < 1000, "{} shards", table.count);
-        assert_eq!(table.len(), 20_000);
-    }
-}
+mod tests;

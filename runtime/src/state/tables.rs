@@ -1,7 +1,4 @@
-//! Keyed state: one table per key group, in shards that are copied on the first write after a snapshot.
-//!
-//! A snapshot moves each table behind a reference count, which costs the pipeline nothing. The next write takes it back: for free
-//! if it has been encoded by then, by a copy of the shard that is written to if not.
+//! Keyed state: one table per key group, shared with a snapshot shard by shard until it is encoded.
 //!
 //! Everything that may have to read the disk (with `state: disk`) can fail; in memory nothing does.
 
@@ -10,7 +7,7 @@ use super::disk::{Fate, Spill, SpilledChanges, SpilledTable};
 use super::entries::Place;
 #[cfg(feature = "disk")]
 use super::entries::{COPIED, KNOWN};
-use super::table::{Snapshot, Table};
+use super::table::{Shares, Snapshot, Table};
 use super::{KeyHasher, Slot, State, StateError, StateReader};
 use crate::checkpoint::pieces;
 use crate::error::{JobError, JobResult};
@@ -94,7 +91,9 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
 
     /// Looks at all entries of one table.
     pub fn each<E: From<JobError>>(&mut self, table: u32, mut each: impl FnMut(Slot, &K, &V) -> Result<(), E>) -> Result<(), E> {
-        self.tables[table as usize].iter().try_for_each(|entry| each(entry.slot(table), &entry.key, &entry.value))?;
+        let mut in_memory = self.tables[table as usize].iter();
+        in_memory.try_for_each(|entry| each(entry.slot(table), &entry.key, &entry.value))?;
+        drop(in_memory);
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
             spill.each_away(table as usize, self.tables[table as usize].plain_mut(), |slot, key, value| {
@@ -186,7 +185,13 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
             let shared = spill.snapshot(table as usize, self.tables[table as usize].plain_mut())?;
             return Ok(Some(SharedTable(Shared::Spilled(shared))));
         }
-        Ok(self.tables[table as usize].share().map(|shared| SharedTable(Shared::Table(shared))))
+        Ok(self.tables[table as usize].share().map(|(count, shared)| SharedTable(Shared::Table(count, shared))))
+    }
+
+    /// What is in one table is what the restored checkpoint has of it: from here on [`KeyedTables::share_changes`] gives what has changed.
+    pub fn restored(&mut self, table: u32) -> JobResult<()> {
+        self.tables[table as usize].restored();
+        Ok(())
     }
 
     /// Shares with a snapshot what has changed in one table since the last call. `anew`, and where that is not known: all of it.
@@ -196,9 +201,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
             let changes = spill.changes(table as usize, self.tables[table as usize].plain_mut(), anew)?;
             return Ok(SharedChanges(Changes::Spilled(changes)));
         }
-        let _ = anew;
-        let live = self.tables[table as usize].len() as u64;
-        Ok(SharedChanges(Changes::Table(live, self.tables[table as usize].share())))
+        Ok(SharedChanges(Changes::Table(self.tables[table as usize].share_changes(anew))))
     }
 }
 
@@ -206,8 +209,8 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
 pub struct SharedChanges<K, V>(Changes<K, V>);
 
 enum Changes<K, V> {
-    /// The table itself, with its number of entries.
-    Table(u64, Option<Snapshot<K, V>>),
+    /// All of it is in memory.
+    Table(Shares<K, V>),
     /// Not all of it was in memory.
     #[cfg(feature = "disk")]
     Spilled(SpilledChanges<V>),
@@ -217,16 +220,25 @@ impl<K: State, V: State> SharedChanges<K, V> {
     /// How many entries the table has.
     pub fn live(&self) -> u64 {
         match &self.0 {
-            Changes::Table(live, _) => *live,
+            Changes::Table(shares) => shares.live as u64,
             #[cfg(feature = "disk")]
             Changes::Spilled(changes) => changes.live(),
+        }
+    }
+
+    /// Whether it is all of the table: nothing that was written before counts.
+    pub fn is_whole(&self) -> bool {
+        match &self.0 {
+            Changes::Table(shares) => shares.anew,
+            #[cfg(feature = "disk")]
+            Changes::Spilled(_) => true,
         }
     }
 
     /// About how many bytes it has in memory until it is encoded.
     pub fn weight(&self) -> usize {
         match &self.0 {
-            Changes::Table(live, _) => usize::try_from(*live).unwrap_or(usize::MAX).saturating_mul(size_of::<(K, V)>()),
+            Changes::Table(shares) => shares.most.saturating_mul(2 * size_of::<(K, V)>()),
             #[cfg(feature = "disk")]
             Changes::Spilled(changes) => changes.weight(),
         }
@@ -235,16 +247,9 @@ impl<K: State, V: State> SharedChanges<K, V> {
     /// Appends a table of a [piece](pieces), with this name.
     pub fn encode(&self, name: &[u8], out: &mut Vec<u8>) -> JobResult<()> {
         match &self.0 {
-            Changes::Table(_, shared) => {
-                pieces::write_table(name, true, out);
-                let (mut key, mut value) = (Vec::new(), Vec::new());
-                for entry in shared.iter().flat_map(Snapshot::iter) {
-                    key.clear();
-                    value.clear();
-                    entry.key.encode(&mut key);
-                    entry.value.encode(&mut value);
-                    pieces::put(&key, &value, out);
-                }
+            Changes::Table(shares) => {
+                pieces::write_table(name, shares.anew, out);
+                shares.snapshot.encode(out);
             }
             #[cfg(feature = "disk")]
             Changes::Spilled(changes) => changes.encode(name, out)?,
@@ -258,8 +263,8 @@ impl<K: State, V: State> SharedChanges<K, V> {
 pub struct SharedTable<K, V>(Shared<K, V>);
 
 enum Shared<K, V> {
-    /// The table itself.
-    Table(Snapshot<K, V>),
+    /// So many entries, all in memory.
+    Table(u64, Snapshot<K, V>),
     /// Not all of it was in memory.
     #[cfg(feature = "disk")]
     Spilled(SpilledTable<V>),
@@ -268,30 +273,26 @@ enum Shared<K, V> {
 impl<K: State, V: State> SharedTable<K, V> {
     /// Appends the number of entries, then each key and value.
     pub fn encode(&self, out: &mut Vec<u8>) -> JobResult<()> {
-        #[cfg_attr(not(feature = "disk"), allow(clippy::infallible_destructuring_match))]
-        let entries = match &self.0 {
-            Shared::Table(entries) => entries,
+        match &self.0 {
+            Shared::Table(count, entries) => {
+                count.encode(out);
+                entries.encode(out);
+                Ok(())
+            }
             #[cfg(feature = "disk")]
-            Shared::Spilled(table) => return table.encode(out),
-        };
-        (entries.iter().count() as u64).encode(out);
-        for entry in entries.iter() {
-            entry.key.encode(out);
-            entry.value.encode(out);
+            Shared::Spilled(table) => table.encode(out),
         }
-        Ok(())
     }
-}
 
-impl<K, V> SharedTable<K, V> {
-    /// The entries of a table that never goes to disk.
-    pub fn in_memory(&self) -> impl Iterator<Item = (&K, &V)> {
-        let entries = match &self.0 {
-            Shared::Table(entries) => Some(entries),
-            #[cfg(feature = "disk")]
-            Shared::Spilled(_) => None,
-        };
-        entries.into_iter().flat_map(Snapshot::iter).map(|entry| (&entry.key, &entry.value))
+    /// All entries.
+    pub fn entries(&self) -> JobResult<Vec<(K, V)>> {
+        let (mut bytes, mut entries) = (Vec::new(), Vec::new());
+        self.encode(&mut bytes)?;
+        decode_entries(&mut StateReader::new(&bytes), |key, value| {
+            entries.push((key, value));
+            Ok(())
+        })?;
+        Ok(entries)
     }
 }
 

@@ -72,7 +72,7 @@ where
             chain.snapshot(&mut builder).unwrap();
             for state in builder.into_operators().into_iter().flat_map(|operator| operator.states) {
                 let StateParts::Shared(spread, items) = state.parts else { panic!("`{}` goes with keys", state.name) };
-                for item in items.encode() {
+                for item in items.encode().unwrap() {
                     turn += 1;
                     let to = if same { subtask } else { turn % after as usize };
                     match spread {

@@ -126,7 +126,7 @@ impl Subtasks {
                         let to = millstream_runtime::state::KeyGroups::new(MAX_PARALLELISM).subtask(group.group, after);
                         restored[to as usize].add_group("op", &state.name, &state.schema, group.group, bytes);
                     }),
-                    StateParts::Shared(spread, items) => items.encode().into_iter().for_each(|item| match spread {
+                    StateParts::Shared(spread, items) => items.encode().unwrap().into_iter().for_each(|item| match spread {
                         Spread::Deal => {
                             turn += 1;
                             restored[turn % after as usize].add_item("op", &state.name, &state.schema, item);

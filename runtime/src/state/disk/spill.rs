@@ -162,9 +162,10 @@ impl<K: Key> Spill<K> {
     }
 
     /// Looks at how large entries are.
-    fn sample<V: State>(&mut self, tables: &[Table<K, V>]) {
+    fn sample<V: State>(&mut self, tables: &mut [Table<K, V>]) {
         self.looks = self.looks.wrapping_add(1);
-        let Some(Entries { list, .. }) = tables[self.looks % tables.len()].plain() else { return };
+        let count = tables.len();
+        let Some(Entries { list, .. }) = tables[self.looks % count].plain() else { return };
         let Some(entry) = list.get(self.looks.wrapping_mul(7919) % list.len().max(1)) else { return };
         self.value.clear();
         entry.key.encode(&mut self.value);

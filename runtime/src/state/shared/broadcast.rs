@@ -46,7 +46,7 @@ where
 {
     fn snapshot(&mut self, name: &str, snapshot: &mut OperatorSnapshot) {
         let shared = self.0.clone();
-        snapshot.shared(name, BTreeMap::<K, V>::schema(), Spread::Copy, move || vec![encode_to_vec(&*shared)]);
+        snapshot.shared(name, BTreeMap::<K, V>::schema(), Spread::Copy, move || Ok(vec![encode_to_vec(&*shared)]));
     }
 
     fn restore(&mut self, name: &str, state: &RestoredOperator) -> Result<(), JobError> {

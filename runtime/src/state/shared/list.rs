@@ -43,7 +43,7 @@ impl<T: Clone> OperatorList<T> {
 impl<T: State + Clone + Send + Sync + 'static> OperatorList<T> {
     pub(super) fn hand_over(&mut self, name: &str, spread: Spread, snapshot: &mut OperatorSnapshot) {
         let shared = self.0.clone();
-        snapshot.shared(name, T::schema(), spread, move || shared.iter().map(encode_to_vec).collect());
+        snapshot.shared(name, T::schema(), spread, move || Ok(shared.iter().map(encode_to_vec).collect()));
     }
 
     pub(super) fn take_over(&mut self, name: &str, state: &RestoredOperator) -> Result<(), JobError> {

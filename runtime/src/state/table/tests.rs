@@ -1,0 +1,282 @@
+//! A key group against a map, with snapshots that are encoded sooner, later, in between, or never.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::checkpoint::{Part, Piece, StateEntry};
+use crate::state::entries::Place;
+use crate::state::{Slot, StateReader, decode_entries, hash_bytes};
+
+type Model = BTreeMap<u64, u64>;
+
+fn slot(key: u64) -> Slot {
+    Slot { table: 0, hash: hash_bytes(&key.to_le_bytes()) }
+}
+
+fn put(table: &mut Table<u64, u64>, key: u64, value: u64) {
+    match table.write(slot(key).hash).place(slot(key), &key) {
+        Place::Occupied(mut place) => *place.value() = value,
+        Place::Vacant(place) => drop(place.insert(key, value)),
+    }
+}
+
+fn remove(table: &mut Table<u64, u64>, key: u64) {
+    if let Place::Occupied(place) = table.write(slot(key).hash).place(slot(key), &key) {
+        place.remove();
+    }
+}
+
+/// What the bytes of a key group hold, each key once.
+fn decoded(bytes: &[u8]) -> Model {
+    let mut found = Model::new();
+    decode_entries(&mut StateReader::new(bytes), |key: u64, value: u64| {
+        assert_eq!(found.insert(key, value), None, "{key} is there twice");
+        Ok(())
+    })
+    .unwrap();
+    found
+}
+
+fn read(shared: &Option<(u64, Snapshot<u64, u64>)>) -> Model {
+    let Some((count, snapshot)) = shared else { return Model::new() };
+    let mut bytes = Vec::new();
+    count.encode(&mut bytes);
+    snapshot.encode(&mut bytes);
+    decoded(&bytes)
+}
+
+/// Checkpoints in pieces: what was shared, and what has to be in them.
+#[derive(Default)]
+struct Pieces(Vec<(u64, Shares<u64, u64>, Model)>);
+
+impl Pieces {
+    fn take(&mut self, table: &mut Table<u64, u64>, anew: bool, model: &Model) {
+        let since = if anew { 0 } else { self.0.len() as u64 };
+        self.0.push((since, table.share_changes(anew), model.clone()));
+    }
+
+    /// Each of them, put together from those that it builds upon.
+    fn check(&self) {
+        let mut stored = Vec::new();
+        for (checkpoint, (since, shares, then)) in (1..).zip(&self.0) {
+            let mut bytes = Vec::new();
+            Piece { checkpoint, since: *since, live: shares.live as u64 }.table(&[], &mut bytes);
+            pieces::write_table(&[], shares.anew, &mut bytes);
+            let from = bytes.len();
+            shares.snapshot.encode(&mut bytes);
+            let keys = pieces::keys(&bytes[from..]).len();
+            assert!(keys <= shares.most + then.len().max(10_000), "{keys} keys");
+            pieces::end(&mut bytes);
+            pieces::end(&mut bytes);
+            let (uid, state, schema) = (String::new(), String::new(), String::new());
+            stored.push(StateEntry { uid, state, schema, subtask: 0, part: Part::Piece(0, bytes) });
+            let whole = pieces::whole(checkpoint, stored.clone()).unwrap();
+            assert!(whole.iter().map(|entry| decoded(entry.part.bytes())).eq([then.clone()]), "checkpoint {checkpoint}");
+            assert_eq!(shares.live, then.len());
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(std::ops::Range<u64>),
+    Remove(std::ops::Range<u64>),
+    Get(u64),
+    Change(u64),
+    Sweep(u64),
+    Share,
+    Changes(bool),
+    Encode(usize),
+    Drop(usize),
+    Drain,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let keys = || (0..6_000u64, 1..2_000u64).prop_map(|(from, count)| from..from + count);
+    let step = prop_oneof![
+        8 => keys().prop_map(Step::Put),
+        4 => (0..6_000u64, 1..30u64).prop_map(|(from, count)| Step::Put(from..from + count)),
+        3 => keys().prop_map(Step::Remove),
+        3 => (0..6_000u64, 1..30u64).prop_map(|(from, count)| Step::Remove(from..from + count)),
+        2 => (0..6_000u64).prop_map(Step::Get),
+        2 => (2..7u64).prop_map(Step::Change),
+        2 => (1..7u64).prop_map(Step::Sweep),
+        2 => Just(Step::Share),
+        6 => prop::bool::weighted(0.1).prop_map(Step::Changes),
+        3 => (0..9usize).prop_map(Step::Encode),
+        2 => (0..3usize).prop_map(Step::Drop),
+        1 => Just(Step::Drain),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A map does the same, a snapshot sees nothing of what comes after it, and what has changed is all that has changed.
+    #[test]
+    fn it_is_a_map_with_snapshots(steps in steps()) {
+        let (mut table, mut model) = (Table::default(), Model::new());
+        let mut snapshots: Vec<(Option<(u64, Snapshot<u64, u64>)>, Model)> = Vec::new();
+        let mut pieces = Pieces::default();
+        for (number, step) in (1u64..).zip(steps) {
+            match step {
+                Step::Put(keys) => for key in keys {
+                    put(&mut table, key, number);
+                    model.insert(key, number);
+                },
+                Step::Remove(keys) => for key in keys {
+                    remove(&mut table, key);
+                    model.remove(&key);
+                },
+                Step::Get(key) => {
+                    let found = table.read(slot(key).hash).and_then(|shard| shard.get(slot(key), &key));
+                    assert_eq!(found, model.get(&key));
+                }
+                Step::Change(of) => {
+                    let change = |_: &u64, value: &mut u64| { *value += 1; Ok::<_, ()>(()) };
+                    table.change(|value| value % of == 0, change).unwrap();
+                    model.values_mut().filter(|value| **value % of == 0).for_each(|value| *value += 1);
+                }
+                Step::Sweep(of) => {
+                    table.sweep(|value| value % 2 == 0, |key, _| key % of == 0);
+                    model.retain(|key, value| *value % 2 != 0 || key % of != 0);
+                }
+                Step::Share => snapshots.push((table.share(), model.clone())),
+                Step::Changes(anew) => pieces.take(&mut table, anew, &model),
+                Step::Encode(which) => {
+                    snapshots.get(which).inspect(|(shared, then)| assert!(read(shared) == *then, "a snapshot has changed"));
+                    let pieces = &pieces.0;
+                    pieces.get(pieces.len().wrapping_sub(1 + which)).inspect(|piece| piece.1.snapshot.encode(&mut Vec::new()));
+                }
+                Step::Drop(which) => drop((which < snapshots.len()).then(|| snapshots.remove(which))),
+                Step::Drain => {
+                    let drained: Model = table.drain().map(|entry| (entry.key, entry.value)).collect();
+                    assert!(drained == std::mem::take(&mut model));
+                }
+            }
+            assert_eq!((table.len(), table.is_empty()), (model.len(), model.is_empty()));
+        }
+        for (shared, then) in &snapshots {
+            assert!(read(shared) == *then, "a snapshot has changed");
+        }
+        pieces.check();
+        let found: Model = table.iter().map(|entry| (entry.key, entry.value)).collect();
+        assert!(found == model);
+        for (key, value) in &model {
+            assert_eq!(table.read(slot(*key).hash).and_then(|shard| shard.get(slot(*key), key)), Some(value));
+        }
+    }
+}
+
+/// Another thread encodes while the task goes on: whoever comes first, it is what it was.
+#[test]
+fn both_sides_encode_and_nothing_is_lost_or_twice() {
+    let (mut table, mut model, mut pieces) = (Table::default(), Model::new(), Pieces::default());
+    for round in 1..=30u64 {
+        pieces.take(&mut table, round == 1, &model);
+        let encoded = &pieces.0[pieces.0.len() - 1].1.snapshot;
+        std::thread::scope(|scope| {
+            scope.spawn(|| encoded.encode(&mut Vec::new()));
+            for number in 0..3_000u64 {
+                let key = number.wrapping_mul(round + 17) % 9_000;
+                if (number + round) % 5 == 0 {
+                    remove(&mut table, key);
+                    model.remove(&key);
+                } else {
+                    put(&mut table, key, round);
+                    model.insert(key, round);
+                }
+            }
+        });
+    }
+    pieces.check();
+}
+
+/// What was there already comes back known: only what is written to behind that is in the next snapshot, and what is removed.
+#[test]
+fn what_is_known_is_not_written_again() {
+    let mut table = Table::default();
+    (0..10_000).for_each(|key| put(&mut table, key, key));
+    table.restored();
+    put(&mut table, 7, 0);
+    remove(&mut table, 8);
+    put(&mut table, 20_000, 0);
+    remove(&mut table, 20_000);
+    put(&mut table, 20_001, 1);
+    let shares = table.share_changes(false);
+    let mut bytes = Vec::new();
+    shares.snapshot.encode(&mut bytes);
+    let mut expected = Vec::new();
+    let entry = |key: u64, value: Option<u64>, out: &mut Vec<u8>| {
+        let key = crate::state::encode_to_vec(&key);
+        match value {
+            Some(value) => pieces::put(&key, &crate::state::encode_to_vec(&value), out),
+            None => pieces::removed(&key, out),
+        }
+    };
+    entry(7, Some(0), &mut expected);
+    entry(8, None, &mut expected);
+    entry(20_001, Some(1), &mut expected);
+    assert_eq!(pieces::keys(&bytes), pieces::keys(&expected));
+    assert_eq!((bytes.len(), shares.anew, shares.live), (expected.len(), false, 10_000));
+}
+
+fn sizes<K, V>(table: &Table<K, V>) -> Vec<usize> {
+    table.own.iter().filter_map(|cell| lock(cell).as_ref().map(|shard| shard.list.len())).collect()
+}
+
+/// What one row can cost does not grow with the key group, and the memory comes back.
+#[test]
+fn shards_stay_small() {
+    let mut table = Table::default();
+    for key in 0..100_000 {
+        put(&mut table, key, key);
+    }
+    let largest = sizes(&table).into_iter().max().unwrap();
+    assert!(largest <= 2 * FULL, "{largest} entries in one shard");
+    assert!((100_000 / FULL..6 * 100_000 / FULL).contains(&table.count), "{} shards", table.count);
+    table.sweep(|_| true, |key, _| *key >= 10);
+    assert_eq!((table.count, table.len()), (1, 10));
+}
+
+/// A write encodes the shard that it wants and no other; what is encoded comes back as a whole, and nothing is copied.
+#[test]
+fn a_write_takes_back_one_shard() {
+    let mut table = Table::default();
+    for key in 0..10_000 {
+        put(&mut table, key, key);
+    }
+    let places = |table: &Table<u64, u64>| -> Vec<*const Entry<u64, u64>> {
+        table.own.iter().filter_map(|cell| lock(cell).as_ref().map(|shard| shard.list.as_ptr())).collect()
+    };
+    let before = places(&table);
+    let shared = table.share().unwrap();
+    assert!(places(&table).is_empty());
+    put(&mut table, 1, 0);
+    put(&mut table, 1, 1);
+    assert_eq!(sizes(&table).len(), 1);
+    assert_eq!(read(&Some(shared)), (0..10_000).map(|key| (key, key)).collect());
+    put(&mut table, 1, 2);
+    let there = sizes(&table).len();
+    assert_eq!(there, 1, "nothing else is wanted");
+    let other = (2..).find(|key| shard_of(slot(*key).hash, table.count) != shard_of(slot(1).hash, table.count)).unwrap();
+    put(&mut table, other, 0);
+    assert!(places(&table) == before, "all are back, where they were");
+}
+
+/// Keys whose hashes agree in what tells shards apart are no reason to make ever more of them.
+#[test]
+fn keys_that_are_alike_make_no_shards() {
+    let mut table = Table::default();
+    for key in 0..20_000u64 {
+        let slot = Slot { table: 0, hash: key << 36 };
+        if let Place::Vacant(place) = table.write(slot.hash).place(slot, &key) {
+            place.insert(key, key);
+        }
+    }
+    assert!(table.count < 1000, "{} shards", table.count);
+    assert_eq!(table.len(), 20_000);
+}
