@@ -38,8 +38,17 @@ pub fn main(job: Job) -> ExitCode {
 
 /// Runs a job with these arguments (without the name of the binary).
 pub fn run_with_args(job: Job, args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let name = job.name;
-    match start(job, args) {
+    run_built(job, args, |job, options| Ok((job, options)))
+}
+
+/// The same with a job that is known as a whole only when its params are: `shell` has its name, its settings and its params, and
+/// `build` makes the job of it, with what else it is to be started with.
+pub(crate) fn run_built<B>(shell: Job, args: impl IntoIterator<Item = OsString>, build: B) -> ExitCode
+where
+    B: FnOnce(Job, RunOptions) -> JobResult<(Job, RunOptions)>,
+{
+    let name = shell.name;
+    match start(shell, args, build) {
         Ok(code) => code,
         Err(error) if error.kind() == ErrorKind::Usage => {
             notice(&format!("{name}: {error}\ntry `{name} --help`"));
@@ -52,18 +61,22 @@ pub fn run_with_args(job: Job, args: impl IntoIterator<Item = OsString>) -> Exit
     }
 }
 
-fn start(job: Job, args: impl IntoIterator<Item = OsString>) -> JobResult<ExitCode> {
-    let options = match parse(job.params, args)? {
+fn start<B>(shell: Job, args: impl IntoIterator<Item = OsString>, build: B) -> JobResult<ExitCode>
+where
+    B: FnOnce(Job, RunOptions) -> JobResult<(Job, RunOptions)>,
+{
+    let (job, options) = match parse(shell.params, args)? {
         Parsed::Help => {
-            let _ = std::io::stdout().write_all(help::text(&job).as_bytes());
+            let _ = std::io::stdout().write_all(help::text(&shell).as_bytes());
             return Ok(ExitCode::SUCCESS);
         }
         Parsed::Version => {
-            let version = env!("CARGO_PKG_VERSION");
-            let _ = writeln!(std::io::stdout(), "{} (plan {:016x}, millstream {version})", job.name, job.fingerprint);
+            // One that has no chains yet has no plan.
+            let plan = if shell.chains.is_empty() { String::new() } else { format!("plan {:016x}, ", shell.fingerprint) };
+            let _ = writeln!(std::io::stdout(), "{} ({plan}millstream {})", shell.name, env!("CARGO_PKG_VERSION"));
             return Ok(ExitCode::SUCCESS);
         }
-        Parsed::Run(options) => options,
+        Parsed::Run(options) => build(shell, options)?,
     };
     let (name, quiet, stop_timeout) = (job.name, options.quiet, options.stop_timeout);
     // Rows on the same terminal would run into the line.

@@ -215,6 +215,12 @@ impl From<crate::value::Duration> for OptionValue {
     }
 }
 
+impl From<std::time::Duration> for OptionValue {
+    fn from(value: std::time::Duration) -> Self {
+        OptionValue::Int(i64::try_from(value.as_micros()).unwrap_or(i64::MAX))
+    }
+}
+
 impl From<crate::value::Timestamp> for OptionValue {
     fn from(value: crate::value::Timestamp) -> Self {
         OptionValue::Int(value.0)

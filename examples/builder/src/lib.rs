@@ -5,7 +5,9 @@
 use std::time::Duration;
 
 use millstream::builder::{Link, Pipeline, Stream, count, sum};
+use millstream::formats::JsonFormat;
 use millstream::prelude::{Context, Decimal, Failure, Process, Record, State, Timestamp, operator};
+use millstream::{JobResult, Options, ParamValues, value};
 
 /// An order of the shop.
 #[derive(Clone, Debug, Record, State)]
@@ -111,12 +113,24 @@ fn real(orders: Stream<Order, impl Link<Order>>) -> Stream<Order, impl Link<Orde
     orders.stream("real").filter(|order| order.amount > Decimal(0))
 }
 
-/// The pipeline over `orders.jsonl` and `payments.jsonl` in one folder, with its output in another.
-pub fn shop(data: &str, out: &str) -> Pipeline {
-    let pipeline = Pipeline::new("shop").doc("Revenue, payments and reminders of a shop.");
-    let orders = pipeline.json_files::<Order>("orders", &format!("{data}/orders.jsonl"));
+/// The settings of the job, and the flags of its program.
+pub fn shop() -> Pipeline {
+    Pipeline::new("shop")
+        .doc("Revenue, payments and reminders of a shop.")
+        .param_or::<String>("data", "data", "The folder with orders*.jsonl and payments*.jsonl.")
+        .param_or::<String>("out", "out", "The folder that the rows go to.")
+        .param_if::<value::Duration>("watch", "Looks for more files so often, and does not end.")
+}
+
+/// The streams, when the values of the flags are known.
+pub fn streams(shop: &Pipeline, params: &ParamValues) -> JobResult<()> {
+    let (data, out): (String, String) = (params.get("data")?, params.get("out")?);
+    let watch: Option<value::Duration> = params.optional("watch")?;
+    let files = |name: &str| Options::new().with("path", format!("{data}/{name}*.jsonl")).with_some("watch", watch);
+
+    let orders = shop.files_with::<Order, JsonFormat>("orders", files("orders"));
     let orders = real(orders.watermark(|order| order.at, Duration::from_secs(5))).shared();
-    let payments = pipeline.json_files::<Payment>("payments", &format!("{data}/payments.jsonl"));
+    let payments = shop.files_with::<Payment, JsonFormat>("payments", files("payments"));
     let payments = payments.watermark(|payment| payment.at, Duration::from_secs(5)).shared();
 
     let by_customer = orders.clone().stream("revenue").key_by(|order| order.customer.clone()).timed_by(|order| order.at);
@@ -138,7 +152,7 @@ pub fn shop(data: &str, out: &str) -> Pipeline {
     let by_order = payments.key_by(|payment| payment.order).timed_by(|payment| payment.at);
     let unpaid = by_id.process_with(by_order, Event::Order, Event::Payment, || Unpaid { patience: 600_000_000 });
     unpaid.into_json_files(&format!("{out}/unpaid"));
-    pipeline
+    Ok(())
 }
 
 /// The examples of the manual are true.

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    millstream_builder_example::shop("data", "out").main()
+    millstream_builder_example::shop().main_with(millstream_builder_example::streams)
 }

@@ -1,30 +1,19 @@
 //! The example gives what it says, however often it runs side by side; and its build has nothing of the language.
 
-use std::path::Path;
+mod support;
+
 use std::process::Command;
 
 use millstream::RunOptions;
-
-/// All rows in the files of a folder, in order.
-fn rows(folder: &Path) -> Vec<String> {
-    let files = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display())).unwrap();
-    let files = files.map(|file| file.unwrap().path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        path.is_file() && !name.starts_with(['.', '_'])
-    });
-    let mut rows: Vec<String> =
-        files.flat_map(|file| std::fs::read_to_string(file).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()).collect();
-    rows.sort();
-    rows
-}
+use support::rows;
 
 #[test]
 fn four_streams_of_two() {
     for parallelism in [1, 3] {
         let out = tempfile::tempdir().unwrap();
         let data = format!("{}/data", env!("CARGO_MANIFEST_DIR"));
-        let shop = millstream_builder_example::shop(&data, &out.path().to_string_lossy());
-        shop.run(RunOptions::new().parallelism(parallelism)).unwrap();
+        let options = RunOptions::new().parallelism(parallelism).param("data", &data).param("out", out.path().to_string_lossy());
+        millstream_builder_example::shop().run_with(options, millstream_builder_example::streams).unwrap();
         let found = |stream: &str| rows(&out.path().join(stream));
         let revenue = found("revenue");
         assert_eq!(revenue.len(), 4, "{revenue:?}");

@@ -1,11 +1,13 @@
 //! A stream by key, and by key and time.
 
+use std::panic::Location;
+
 use super::link::{Head, Link};
 use super::rows::{Row, closure, ty_of};
 use super::stream::Stream;
 use crate::graph::{Exchange, Origin, Ty};
 use crate::record::Key;
-use crate::value::Timestamp;
+use crate::value::{EvalError, Timestamp};
 
 /// A stream whose rows go where the others of their key are. Operators behind it keep state by key.
 #[must_use = "a stream whose rows go nowhere is a mistake: end it with a sink"]
@@ -31,7 +33,9 @@ where
     }
 
     /// So many subtasks for the next operator and what follows it, up to the next exchange.
+    #[track_caller]
     pub fn parallelism(self, subtasks: u32) -> Self {
+        self.stream.parts.borrow_mut().some("the parallelism", subtasks.into(), Location::caller());
         KeyedStream { parallelism: Some(subtasks), ..self }
     }
 
@@ -48,6 +52,12 @@ where
         TimedStream { keyed: self, time }
     }
 
+    /// By the clock when a row comes, for [windows](TimedStream::tumbling): rows need no event time and none is late. What is in a window
+    /// then depends on how fast rows come, so another run gives other rows; windows that are open when the input ends come out then.
+    pub fn by_clock(self) -> TimedStream<T, L, K, F, Clock> {
+        TimedStream { keyed: self, time: Clock }
+    }
+
     /// Ends the chain: rows go to the subtask of their key.
     pub(super) fn dealt(self) -> Stream<T, Head> {
         let KeyedStream { stream, key, at, parallelism, .. } = self;
@@ -60,7 +70,37 @@ where
     }
 }
 
-/// A stream by key whose rows have an event time.
+/// What says when a row is: a closure, or the clock.
+pub trait RowTime<T>: Clone + Send + Sync + 'static {
+    /// Whether it is the clock, whatever the row.
+    const IS_CLOCK: bool;
+
+    /// The event time of a row.
+    fn time(&self, row: &T) -> Result<Timestamp, EvalError>;
+}
+
+impl<T, W: Fn(&T) -> Timestamp + Clone + Send + Sync + 'static> RowTime<T> for W {
+    const IS_CLOCK: bool = false;
+
+    #[inline]
+    fn time(&self, row: &T) -> Result<Timestamp, EvalError> {
+        Ok(self(row))
+    }
+}
+
+/// The clock on the wall: see [`KeyedStream::by_clock`].
+#[derive(Clone, Copy, Debug)]
+pub struct Clock;
+
+impl<T> RowTime<T> for Clock {
+    const IS_CLOCK: bool = true;
+
+    fn time(&self, _row: &T) -> Result<Timestamp, EvalError> {
+        Err(EvalError::new("by the clock a row has no time of its own"))
+    }
+}
+
+/// A stream by key whose rows have an event time, or go by the clock.
 #[must_use = "a stream whose rows go nowhere is a mistake: end it with a sink"]
 #[derive(Debug)]
 pub struct TimedStream<T, L, K, F, W> {
@@ -76,6 +116,7 @@ where
     F: Fn(&T) -> K + Clone + Send + Sync + 'static,
 {
     /// See [`KeyedStream::parallelism`].
+    #[track_caller]
     pub fn parallelism(self, subtasks: u32) -> Self {
         TimedStream { keyed: self.keyed.parallelism(subtasks), ..self }
     }

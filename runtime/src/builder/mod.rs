@@ -50,11 +50,13 @@
 //! ```
 
 mod calls;
+mod checks;
 mod fork;
 mod join;
 mod keyed;
 mod link;
 mod names;
+mod params;
 mod parts;
 mod pipeline;
 mod process;
@@ -68,7 +70,7 @@ mod windows;
 
 pub use calls::{Call, CallIf, Calls, average, call, call_if, count, first, last, max, min, sum};
 pub use join::{Join, JoinWithin};
-pub use keyed::{KeyedStream, TimedStream};
+pub use keyed::{Clock, KeyedStream, RowTime, TimedStream};
 pub use link::{Branch, Head, Link, Start, Then, Two};
 pub use pipeline::Pipeline;
 pub use rows::Row;

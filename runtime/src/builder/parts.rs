@@ -11,6 +11,7 @@ use crate::graph::{
     StreamType, VertexId,
 };
 use crate::job::{BuildChain, BuildSource, ChainSpec, ExchangeKind, InputSpec};
+use crate::params::ParamSpec;
 
 /// How a chain begins.
 #[derive(Debug)]
@@ -92,6 +93,8 @@ pub struct Parts {
     streams: BTreeSet<String>,
     /// Streams that nothing stands behind yet.
     loose: BTreeMap<VertexId, (String, Origin)>,
+    /// Flags of the program.
+    pub(super) params: Vec<ParamSpec>,
     /// In the order in which they were made.
     mistakes: Vec<String>,
 }
@@ -118,6 +121,7 @@ impl Parts {
             uids: BTreeSet::new(),
             streams: BTreeSet::new(),
             loose: BTreeMap::new(),
+            params: Vec::new(),
             mistakes: Vec::new(),
         }
     }

@@ -1,13 +1,14 @@
 //! The job as a whole: its settings, and how it is started.
 
 use std::cell::RefCell;
+use std::panic::Location;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::micros;
-use super::names::keep;
+use super::names::{keep, keep_params};
 use super::parts::Parts;
 use crate::connectors::channel::Channels;
 use crate::error::{JobError, JobResult};
@@ -38,9 +39,15 @@ impl Pipeline {
         }
     }
 
-    fn settings(self, set: impl FnOnce(&mut JobSettings)) -> Self {
+    pub(super) fn settings(self, set: impl FnOnce(&mut JobSettings)) -> Self {
         set(&mut self.parts.borrow_mut().graph.settings);
         self
+    }
+
+    /// What is wrong about a setting, with the place where it is said.
+    #[track_caller]
+    pub(super) fn check(&self, check: impl FnOnce(&mut Parts, &Location<'_>)) {
+        check(&mut self.parts.borrow_mut(), Location::caller());
     }
 
     /// One sentence for `--help` of a job that is a program of its own.
@@ -51,14 +58,18 @@ impl Pipeline {
 
     /// Subtasks of each operator, where neither a stream nor [`RunOptions::parallelism`] says otherwise; 1 without it.
     #[must_use]
+    #[track_caller]
     pub fn parallelism(self, subtasks: u32) -> Self {
+        self.check(|parts, at| parts.some("the parallelism", subtasks.into(), at));
         self.settings(|settings| settings.parallelism = subtasks)
     }
 
     /// The number of key groups: the most subtasks that keyed state can ever be spread over; 128 without it. It cannot change while there
     /// is a checkpoint to go on from.
     #[must_use]
+    #[track_caller]
     pub fn max_parallelism(self, key_groups: u32) -> Self {
+        self.check(|parts, at| parts.some("the number of key groups", key_groups.into(), at));
         self.settings(|settings| settings.max_parallelism = key_groups)
     }
 
@@ -76,7 +87,21 @@ impl Pipeline {
 
     /// What happens after a failure.
     #[must_use]
+    #[track_caller]
     pub fn restart(self, restart: Restart) -> Self {
+        self.check(|parts, at| match restart {
+            Restart::Default | Restart::None => {}
+            Restart::Fixed { delay_micros, .. } => parts.not_negative("the delay of a restart", delay_micros, at),
+            Restart::Exponential(backoff) => {
+                parts.not_negative("the first delay of a restart", backoff.first, at);
+                parts.not_negative("the longest delay of a restart", backoff.most, at);
+                parts.not_negative("the time after which delays begin anew", backoff.reset, at);
+            }
+            Restart::FailureRate(rate) => {
+                parts.not_negative("the delay of a restart", rate.delay, at);
+                parts.not_negative("the time in which failures are counted", rate.within, at);
+            }
+        });
         Pipeline { restart, ..self }
     }
 
@@ -88,13 +113,30 @@ impl Pipeline {
 
     /// A checkpoint so often, to this folder or bucket. A job that is started again goes on from the newest.
     #[must_use]
+    #[track_caller]
     pub fn checkpoints(self, folder: &str, every: Duration) -> Self {
-        self.checkpoint_config(CheckpointConfig::at(micros(every), Folder::At(keep(folder))))
+        self.check(|parts, at| {
+            parts.length("the time between checkpoints", every, at);
+        });
+        self.take_checkpoints(CheckpointConfig::at(micros(every), Folder::At(keep(folder))))
     }
 
     /// The same, with all that can be said of checkpoints: `CheckpointConfig { keep: 3, ..CheckpointConfig::at(..) }`.
     #[must_use]
+    #[track_caller]
     pub fn checkpoint_config(self, config: CheckpointConfig) -> Self {
+        self.check(|parts, at| {
+            let micros = |micros: i64| Duration::from_micros(micros.try_into().unwrap_or_default());
+            parts.length("the time between checkpoints", micros(config.interval_micros), at);
+            parts.length("the timeout of checkpoints", micros(config.timeout_micros), at);
+            parts.not_negative("the pause between checkpoints", config.pause_micros, at);
+            parts.not_negative("the time after which barriers overtake rows", config.unaligned_micros.unwrap_or_default(), at);
+            parts.some("the number of checkpoints that are kept", config.keep.into(), at);
+        });
+        self.take_checkpoints(config)
+    }
+
+    fn take_checkpoints(self, config: CheckpointConfig) -> Self {
         let directory = match config.directory {
             Folder::At(folder) => folder.to_owned(),
             Folder::Of(_) => String::new(),
@@ -118,36 +160,47 @@ impl Pipeline {
         self.parts.borrow().graph.clone()
     }
 
-    fn build(self) -> JobResult<(Job, Option<Channels>)> {
-        let Pipeline { parts, restart, state, checkpoint } = self;
-        // Streams that are still held somewhere have no end, which is a mistake that is told.
-        let settings = parts.borrow().graph.settings.clone();
-        let parts = parts.replace(Parts::new(settings));
-        let (graph, chains, fingerprint, channels) = parts.chains()?;
-        let settings = graph.settings;
-        if settings.on_error == ErrorPolicy::Into {
-            let text = "the pipeline cannot run\n  rows that fail have no stream to go into here: take ErrorPolicy::Skip or Fail";
-            return Err(JobError::usage(text));
-        }
-        let job = Job {
+    /// The job without its chains.
+    pub(super) fn shell(&self) -> Job {
+        let parts = self.parts.borrow();
+        let settings = &parts.graph.settings;
+        Job {
             name: keep(&settings.name),
             doc: keep(settings.doc.as_deref().unwrap_or_default()),
-            fingerprint,
+            fingerprint: 0,
             parallelism: settings.parallelism,
             max_parallelism: settings.max_parallelism,
             buffer_timeout_micros: settings.buffer_timeout,
-            checkpoint,
-            restart,
-            state,
+            checkpoint: self.checkpoint,
+            restart: self.restart,
+            state: self.state,
             on_error: settings.on_error,
-            params: &[],
-            chains,
-        };
-        Ok((job, channels))
+            params: keep_params(&parts.params),
+            chains: Vec::new(),
+        }
+    }
+
+    pub(super) fn build(self) -> JobResult<(Job, Option<Channels>)> {
+        let shell = self.shell();
+        // Streams that are still held somewhere have no end, which is a mistake that is told.
+        let settings = self.parts.borrow().graph.settings.clone();
+        let parts = self.parts.replace(Parts::new(settings));
+        let (graph, chains, fingerprint, channels) = parts.chains()?;
+        if graph.settings.on_error == ErrorPolicy::Into {
+            let text = "the pipeline cannot run\n  rows that fail have no stream to go into here: take ErrorPolicy::Skip or Fail";
+            return Err(JobError::usage(text));
+        }
+        Ok((Job { fingerprint, chains, ..shell }, channels))
     }
 
     /// The job by itself. One whose channels the program holds is started by [`start`](Self::start) alone.
     pub fn job(self) -> JobResult<Job> {
+        self.params_are_none()?;
+        self.alone()
+    }
+
+    /// The job of a program that holds no end of it.
+    pub(super) fn alone(self) -> JobResult<Job> {
         match self.build()? {
             (job, None) => Ok(job),
             (_, Some(_)) => Err(JobError::usage("a pipeline with channels is started with `start` or `run`, which connect them")),
@@ -157,6 +210,11 @@ impl Pipeline {
     /// Starts the job in this process, on threads of its own. An error here is one of the pipeline or of the options; all that comes later
     /// is told by [`JobHandle::wait`].
     pub fn start(self, options: RunOptions) -> JobResult<JobHandle> {
+        self.params_are_none()?;
+        self.launch(options)
+    }
+
+    pub(super) fn launch(self, options: RunOptions) -> JobResult<JobHandle> {
         let (job, channels) = self.build()?;
         let options = match channels {
             Some(channels) => options.extension(Arc::new(channels)),

@@ -5,11 +5,11 @@ use std::panic::Location;
 use super::link::Link;
 use super::parts::Placed;
 use super::rows::{Row, origin, rows};
-use super::source::{capacity_option, text_option};
+use super::source::{capacity_option, shown_options};
 use super::stream::Stream;
 use crate::chain::ChainBuilder;
 use crate::connectors::channel::{self, ChannelSink, Receiver};
-use crate::connectors::file::FileSink;
+use crate::connectors::file::{self, FileSink};
 use crate::error::JobResult;
 use crate::formats::{Format, JsonFormat};
 use crate::graph::{ConnectorOption, Operation, Origin, SinkOperation};
@@ -50,12 +50,22 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
     where
         T: Record,
     {
-        let at = origin(Location::caller(), folder);
-        let options = vec![text_option("path", folder, &at)];
-        let folder = folder.to_owned();
-        self.into_sink("file", options, at, |_| {
-            move |_: &mut ChainBuilder<'_>| FileSink::<T, F>::from_options(&Options::new().with("path", folder.as_str()))
-        });
+        self.into_files_with::<F>(Options::new().with("path", folder));
+    }
+
+    /// The same with all options of the connector [`file`](crate::connectors::file): when a file is full, folders by column, a compression.
+    /// `Options::new().with("path", "revenue").with("existing", "replace")`.
+    #[track_caller]
+    pub fn into_files_with<F: Format>(self, options: Options)
+    where
+        T: Record,
+    {
+        let caller = Location::caller();
+        let at = origin(caller, "file");
+        let known = file::SPEC.sink.map_or(&[][..], |sink| sink.options);
+        self.parts.borrow_mut().known_options("file", known, &options, caller);
+        let shown = shown_options(&options, &at);
+        self.into_sink("file", shown, at, |_| move |_: &mut ChainBuilder<'_>| FileSink::<T, F>::from_options(&options));
     }
 
     /// The same as JSON, an object on each line.

@@ -8,16 +8,17 @@ use super::link::{Link, Start};
 use super::parts::{Draft, Placed, Producer};
 use super::rows::{Row, closure, origin, rows};
 use super::{Pipeline, Stream, micros};
+use crate::connectors::OptionSpec;
 use crate::connectors::channel::{self, ChannelSource, Sender};
-use crate::connectors::file::FileSource;
-use crate::connectors::generator::GeneratorSource;
+use crate::connectors::file::{self, FileSource};
+use crate::connectors::generator::{self, GeneratorSource};
 use crate::error::JobResult;
 use crate::formats::{Format, JsonFormat};
 use crate::graph::{
     ConnectorOption, ErrorPolicy, Expr, ExprKind, Hints, Literal, Operation, OptionValue, Origin, Port, SourceOperation, Ty,
     WatermarkOperation,
 };
-use crate::options::Options;
+use crate::options::{OptionValue as GivenOption, Options};
 use crate::params::ParamValues;
 use crate::record::Record;
 use crate::source::Source;
@@ -62,13 +63,15 @@ impl Pipeline {
     /// Rows of files whose path matches the pattern, in the format `F`: `pipeline.files::<Order, CsvFormat>("orders", "orders/*.csv")`.
     #[track_caller]
     pub fn files<T: Record + Row, F: Format>(&self, name: &str, path: &str) -> Stream<T, impl SourceLink<T>> {
-        let at = origin(Location::caller(), name);
-        let options = vec![text_option("path", path, &at)];
-        let path = path.to_owned();
-        self.begin(name, "file", options, at, move |_: &str| {
-            let path = path.clone();
-            move |_: &ParamValues| FileSource::<T, F>::from_options(&Options::new().with("path", path.as_str()))
-        })
+        self.files_with::<T, F>(name, Options::new().with("path", path))
+    }
+
+    /// The same with all options of the connector [`file`](crate::connectors::file): new files that are looked for again and again, a
+    /// rate, a compression. `Options::new().with("path", "orders/*.csv").with("watch", every)`.
+    #[track_caller]
+    pub fn files_with<T: Record + Row, F: Format>(&self, name: &str, options: Options) -> Stream<T, impl SourceLink<T>> {
+        let known = file::SPEC.source.map_or(&[][..], |source| source.options);
+        self.library(name, "file", known, options, Location::caller(), FileSource::<T, F>::from_options)
     }
 
     /// The same of files of JSON, an object on each line.
@@ -80,9 +83,30 @@ impl Pipeline {
     /// Rows that are made up: the columns of the connector `generator`, with its options.
     #[track_caller]
     pub fn generator<T: Record + Row>(&self, name: &str, options: Options) -> Stream<T, impl SourceLink<T>> {
-        self.begin(name, "generator", Vec::new(), origin(Location::caller(), name), move |_: &str| {
+        let known = generator::SPEC.source.map_or(&[][..], |source| source.options);
+        self.library(name, "generator", known, options, Location::caller(), GeneratorSource::<T>::from_options)
+    }
+
+    /// A connector of the library.
+    fn library<S>(
+        &self,
+        name: &str,
+        connector: &str,
+        known: &[OptionSpec],
+        options: Options,
+        caller: &Location<'_>,
+        make: fn(&Options) -> JobResult<S>,
+    ) -> Stream<S::Row, Start<S, impl Fn(&ParamValues) -> JobResult<S> + Clone + Send + Sync + 'static, NoTime<S::Row>>>
+    where
+        S: Source,
+        S::Row: Row,
+    {
+        let at = origin(caller, name);
+        self.parts.borrow_mut().known_options(connector, known, &options, caller);
+        let shown = shown_options(&options, &at);
+        self.begin(name, connector, shown, at, move |_: &str| {
             let options = options.clone();
-            move |_: &ParamValues| GeneratorSource::<T>::from_options(&options)
+            move |_: &ParamValues| make(&options)
         })
     }
 
@@ -196,9 +220,11 @@ impl<T: Row, L: SourceLink<T>> Stream<T, L> {
     }
 
     /// A split without rows for so long holds nothing back.
+    #[track_caller]
     pub fn idle_after(mut self, silence: Duration) -> Self {
-        self.source(|source| source.idle_after = Some(micros(silence)));
-        self.link.set(Some(micros(silence)), None);
+        let silence = self.parts.borrow_mut().length("the silence after which a split is idle", silence, Location::caller());
+        self.source(|source| source.idle_after = Some(silence));
+        self.link.set(Some(silence), None);
         self
     }
 
@@ -210,7 +236,9 @@ impl<T: Row, L: SourceLink<T>> Stream<T, L> {
     }
 
     /// So many readers, and so many subtasks of what follows, up to the next exchange.
+    #[track_caller]
     pub fn readers(self, subtasks: u32) -> Self {
+        self.parts.borrow_mut().some("the number of readers", subtasks.into(), Location::caller());
         self.parts.borrow_mut().graph.vertex_mut(self.from.vertex).hints.parallelism = Some(subtasks);
         Stream { parallelism: Some(subtasks), ..self }
     }
@@ -226,6 +254,17 @@ pub(super) fn capacity_option(capacity: usize, at: &Origin) -> ConnectorOption {
     option("capacity", Literal::Int(capacity as i128), Ty::Int64, at)
 }
 
-pub(super) fn text_option(name: &str, text: &str, at: &Origin) -> ConnectorOption {
-    option(name, Literal::String(text.to_owned()), Ty::String, at)
+/// Options as the text of a pipeline would have them, but for blocks and lists.
+pub(super) fn shown_options(options: &Options, at: &Origin) -> Vec<ConnectorOption> {
+    let shown = options.names().filter_map(|name| {
+        let (literal, ty) = match options.get(name)? {
+            GivenOption::Text(text) => (Literal::String(text.clone()), Ty::String),
+            GivenOption::Int(value) => (Literal::Int((*value).into()), Ty::Int64),
+            GivenOption::Float(value) => (Literal::Float(*value), Ty::Float64),
+            GivenOption::Bool(value) => (Literal::Bool(*value), Ty::Bool),
+            GivenOption::Columns(_) | GivenOption::Block(..) => return None,
+        };
+        Some(option(name, literal, ty, at))
+    });
+    shown.collect()
 }

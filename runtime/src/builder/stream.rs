@@ -297,7 +297,9 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
 
 impl<T: Row> Stream<T, Head> {
     /// So many subtasks for this and what follows, up to the next exchange.
+    #[track_caller]
     pub fn parallelism(self, subtasks: u32) -> Self {
+        self.parts.borrow_mut().some("the parallelism", subtasks.into(), Location::caller());
         Stream { parallelism: Some(subtasks), ..self }
     }
 }

@@ -1,5 +1,12 @@
 //! Whole pipelines, built and run in this process; and what is wrong with some.
 
+mod clock;
+mod mistakes;
+mod own;
+mod params;
+#[cfg(feature = "disk")]
+mod state;
+
 use std::time::Duration;
 
 use super::*;
@@ -338,38 +345,6 @@ fn operators_over_two_streams() {
         keyed.process_with_broadcast(known, || OfKnown).into_channel(9)
     });
     assert_eq!(known, [("ann".to_owned(), 3), ("eve".to_owned(), 1)]);
-}
-
-/// What a pipeline is told that cannot run.
-fn refused(build: impl FnOnce(&Pipeline)) -> String {
-    let pipeline = Pipeline::new("refused");
-    build(&pipeline);
-    pipeline.start(RunOptions::new()).unwrap_err().to_string()
-}
-
-#[test]
-fn mistakes_name_their_place() {
-    let text = refused(|pipeline| {
-        let (_, orders) = pipeline.channel::<Order>("orders", 4);
-        let _forgotten = orders.stream("large").filter(|order| order.amount > 100);
-    });
-    assert!(text.contains("builder/tests.rs:") && text.contains("rows of `large` go nowhere: end it with a sink"), "{text}");
-    let text = refused(|pipeline| {
-        let (_, orders) = pipeline.channel::<Order>("orders", 4);
-        let (_, again) = pipeline.channel::<Order>("orders", 4);
-        let _ = orders.id("same").filter(|_| true).id("same").union(again).into_channel(1);
-    });
-    assert!(text.contains("there are two streams `orders`") && text.contains("two operators have the id `same`"), "{text}");
-    let text = refused(|pipeline| {
-        let (_, orders) = pipeline.channel::<Order>("orders", 4);
-        let _ = orders.rebalance().parallelism(1000).map(|order| order.amount).into_channel(1);
-    });
-    assert!(text.contains("`orders: select` cannot run 1000 times") && text.contains("which is 128"), "{text}");
-    let pipeline = Pipeline::new("channels");
-    let (_, orders) = pipeline.channel::<Order>("orders", 4);
-    let _receiver = orders.into_channel(1);
-    assert!(pipeline.job().unwrap_err().to_string().contains("is started with `start` or `run`"));
-    assert!(refused(|_| {}).contains("nothing in this job reaches a sink"));
 }
 
 /// Functions over streams name what is before as `impl Link`.

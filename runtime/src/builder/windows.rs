@@ -5,10 +5,11 @@ use std::panic::Location;
 use std::time::Duration;
 
 use super::calls::Calls;
-use super::keyed::{TimedStream, time_expr};
+use super::keyed::{RowTime, TimedStream, time_expr};
 use super::link::{Branch, Link};
 use super::micros;
 use super::names::keep;
+use super::parts::Parts;
 use super::rows::{Row, closure, columns, origin, ty_of};
 use super::stream::Stream;
 use crate::graph::{AggregateCall, AggregateOperation, Emit, Operation, Port, Ty, Window, WindowTime};
@@ -25,7 +26,7 @@ pub trait WindowKind: Clone + Send + Sync + 'static {
     type Operator<A: Aggregation + 'static, N: Stage<A::In> + 'static>: Operator<A::In, Out = A::Out> + 'static;
 
     #[doc(hidden)]
-    fn operator<A: Aggregation + 'static>(&self, aggregation: A, allowed: i64) -> Self::Operator<A, crate::operator::Discard>
+    fn operator<A: Aggregation + 'static>(&self, aggregation: A, time: WindowsBy) -> Self::Operator<A, crate::operator::Discard>
     where
         A::In: 'static;
 
@@ -39,6 +40,16 @@ pub trait WindowKind: Clone + Send + Sync + 'static {
 
     #[doc(hidden)]
     fn window(&self, time: WindowTime) -> Window;
+}
+
+/// What time rows are put into windows by.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum WindowsBy {
+    /// That of rows; windows take them for so many microseconds after they are over.
+    Rows { allowed: i64 },
+    /// The clock when a row comes.
+    Clock,
 }
 
 /// Windows that time is cut into.
@@ -59,11 +70,15 @@ enum Shape {
 impl<W: WindowAssigner + Clone + Sync + 'static> WindowKind for OverTime<W> {
     type Operator<A: Aggregation + 'static, N: Stage<A::In> + 'static> = WindowAggregate<A, W, N>;
 
-    fn operator<A: Aggregation + 'static>(&self, aggregation: A, allowed: i64) -> WindowAggregate<A, W>
+    fn operator<A: Aggregation + 'static>(&self, aggregation: A, time: WindowsBy) -> WindowAggregate<A, W>
     where
         A::In: 'static,
     {
-        WindowAggregate::new(self.assigner.clone(), aggregation).allow_late(allowed)
+        let operator = WindowAggregate::new(self.assigner.clone(), aggregation);
+        match time {
+            WindowsBy::Rows { allowed } => operator.allow_late(allowed),
+            WindowsBy::Clock => operator.in_processing_time(),
+        }
     }
 
     fn with_late<A: Aggregation + 'static, N: Stage<A::In> + 'static>(
@@ -93,11 +108,15 @@ pub struct Session {
 impl WindowKind for Session {
     type Operator<A: Aggregation + 'static, N: Stage<A::In> + 'static> = SessionAggregate<A, N>;
 
-    fn operator<A: Aggregation + 'static>(&self, aggregation: A, allowed: i64) -> SessionAggregate<A>
+    fn operator<A: Aggregation + 'static>(&self, aggregation: A, time: WindowsBy) -> SessionAggregate<A>
     where
         A::In: 'static,
     {
-        SessionAggregate::new(self.gap, aggregation).allow_late(allowed)
+        let operator = SessionAggregate::new(self.gap, aggregation);
+        match time {
+            WindowsBy::Rows { allowed } => operator.allow_late(allowed),
+            WindowsBy::Clock => operator.in_processing_time(),
+        }
     }
 
     fn with_late<A: Aggregation + 'static, N: Stage<A::In> + 'static>(
@@ -120,33 +139,42 @@ where
     L: Link<T>,
     K: Key,
     F: Fn(&T) -> K + Clone + Send + Sync + 'static,
-    W: Fn(&T) -> Timestamp + Clone + Send + Sync + 'static,
+    W: RowTime<T>,
 {
     fn windows<X>(self, kind: X) -> Windowed<T, L, K, F, W, X> {
         Windowed { timed: self, kind, allowed: 0 }
     }
 
+    fn parts(&self) -> std::cell::RefMut<'_, Parts> {
+        self.keyed.stream.parts.borrow_mut()
+    }
+
     /// Windows of this size, one after the other.
+    #[track_caller]
     pub fn tumbling(self, size: Duration) -> Windowed<T, L, K, F, W, OverTime<Tumbling>> {
-        let size = micros(size);
+        let size = self.parts().length("the size of a window", size, Location::caller());
         self.windows(OverTime { assigner: Tumbling::new(size, 0), shape: Shape::Tumbling { size } })
     }
 
-    /// Windows of this size, a new one every `step`.
+    /// Windows of this size, a new one every `step`, which divides the size.
+    #[track_caller]
     pub fn sliding(self, size: Duration, step: Duration) -> Windowed<T, L, K, F, W, OverTime<Sliding>> {
-        let (size, step) = (micros(size), micros(step));
+        let (size, step) = self.parts().size_and_step(size, step, Location::caller());
         self.windows(OverTime { assigner: Sliding::new(size, step, 0), shape: Shape::Sliding { size, step } })
     }
 
-    /// Windows that start every `max` and grow by `step`.
+    /// Windows that start every `max` and grow by `step`, which divides it.
+    #[track_caller]
     pub fn cumulative(self, max: Duration, step: Duration) -> Windowed<T, L, K, F, W, OverTime<Cumulative>> {
-        let (max, step) = (micros(max), micros(step));
+        let (max, step) = self.parts().size_and_step(max, step, Location::caller());
         self.windows(OverTime { assigner: Cumulative::new(max, step, 0), shape: Shape::Cumulative { max, step } })
     }
 
     /// Windows of each key that end when it has had no rows for so long.
+    #[track_caller]
     pub fn session(self, gap: Duration) -> Windowed<T, L, K, F, W, Session> {
-        self.windows(Session { gap: micros(gap) })
+        let gap = self.parts().length("the gap of a session", gap, Location::caller());
+        self.windows(Session { gap })
     }
 }
 
@@ -165,14 +193,9 @@ where
     L: Link<T>,
     K: Key,
     F: Fn(&T) -> K + Clone + Send + Sync + 'static,
-    W: Fn(&T) -> Timestamp + Clone + Send + Sync + 'static,
+    W: RowTime<T>,
     X: WindowKind,
 {
-    /// Windows take rows for so long after they are over, and then come out once more.
-    pub fn allow_late(self, lateness: Duration) -> Self {
-        Windowed { allowed: micros(lateness), ..self }
-    }
-
     /// One row of each key and window. Rows that come too late are counted and left out.
     #[track_caller]
     pub fn aggregate<C, Out, M>(self, calls: C, output: M) -> Stream<Out, impl Link<Out>>
@@ -183,12 +206,28 @@ where
     {
         let Windowed { timed: TimedStream { keyed, time }, kind, allowed } = self;
         let at = origin(Location::caller(), "aggregate");
-        let operation = Operation::Aggregate(operation::<T, K, Out, C>(&calls, &kind, allowed, false, &at));
+        let by = if W::IS_CLOCK { WindowsBy::Clock } else { WindowsBy::Rows { allowed } };
+        let operation = Operation::Aggregate(operation::<T, K, Out, C>(&calls, &kind, by, false, &at));
         let key = keyed.key.clone();
         keyed.dealt().then("aggregate", operation, &at, move |_| {
             let spec = Spec::new(key.clone(), time.clone(), calls.clone(), output.clone());
-            Ok(kind.operator(spec, allowed))
+            Ok(kind.operator(spec, by))
         })
+    }
+}
+
+impl<T, L, K, F, W, X> Windowed<T, L, K, F, W, X>
+where
+    T: Row,
+    L: Link<T>,
+    K: Key,
+    F: Fn(&T) -> K + Clone + Send + Sync + 'static,
+    W: Fn(&T) -> Timestamp + Clone + Send + Sync + 'static,
+    X: WindowKind,
+{
+    /// Windows take rows for so long after they are over, and then come out once more.
+    pub fn allow_late(self, lateness: Duration) -> Self {
+        Windowed { allowed: micros(lateness), ..self }
     }
 
     /// The same; rows that come too late are a stream of their own.
@@ -201,7 +240,7 @@ where
     {
         let Windowed { timed: TimedStream { keyed, time }, kind, allowed } = self;
         let at = origin(Location::caller(), "aggregate");
-        let operation = Operation::Aggregate(operation::<T, K, Out, C>(&calls, &kind, allowed, true, &at));
+        let operation = Operation::Aggregate(operation::<T, K, Out, C>(&calls, &kind, WindowsBy::Rows { allowed }, true, &at));
         let key = keyed.key.clone();
         let late = Branch::new();
         let ways = late.clone();
@@ -218,10 +257,28 @@ where
 fn operation<T: Row, K: Key, Out: Row, C: Calls<T>>(
     calls: &C,
     kind: &impl WindowKind,
-    allowed: i64,
+    by: WindowsBy,
     late_output: bool,
     at: &crate::graph::Origin,
 ) -> AggregateOperation {
+    let (time, allowed_lateness) = match by {
+        WindowsBy::Rows { allowed } => (WindowTime::Event(time_expr(at)), allowed),
+        WindowsBy::Clock => (WindowTime::Processing, 0),
+    };
+    AggregateOperation {
+        keys: vec![("key".to_owned(), closure(ty_of::<K>(), at))],
+        window: Some(kind.window(time)),
+        calls: calls_of(calls, at),
+        output: columns::<Out>(at),
+        allowed_lateness,
+        every: None,
+        late_output,
+        emit: Emit::Append,
+    }
+}
+
+/// The calls as the graph has them.
+pub(super) fn calls_of<T>(calls: &impl Calls<T>, at: &crate::graph::Origin) -> Vec<AggregateCall> {
     let mut names = Vec::new();
     calls.names(&mut names);
     let call = |name: String| AggregateCall {
@@ -232,16 +289,7 @@ fn operation<T: Row, K: Key, Out: Row, C: Calls<T>>(
         ty: Ty::Error,
         origin: at.clone(),
     };
-    AggregateOperation {
-        keys: vec![("key".to_owned(), closure(ty_of::<K>(), at))],
-        window: Some(kind.window(WindowTime::Event(time_expr(at)))),
-        calls: names.into_iter().map(call).collect(),
-        output: columns::<Out>(at),
-        allowed_lateness: allowed,
-        every: None,
-        late_output,
-        emit: Emit::Append,
-    }
+    names.into_iter().map(call).collect()
 }
 
 /// What the operator is told: the closures.
@@ -264,7 +312,7 @@ where
     T: Row,
     K: Key,
     F: Fn(&T) -> K + Send,
-    W: Fn(&T) -> Timestamp + Send,
+    W: RowTime<T>,
     C: Calls<T>,
     M: Fn(&K, WindowBounds, C::Values) -> Out + Send,
 {
@@ -280,7 +328,7 @@ where
 
     #[inline]
     fn time(&self, row: &T) -> Result<Timestamp, EvalError> {
-        Ok((self.time)(row))
+        self.time.time(row)
     }
 
     #[inline]
