@@ -64,6 +64,7 @@ mod rows;
 mod sink;
 mod source;
 mod stream;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -75,6 +76,7 @@ pub use link::{Branch, Head, Link, Start, Then, Two};
 pub use pipeline::Pipeline;
 pub use rows::Row;
 pub use stream::Stream;
+pub use tables::Table;
 pub use windows::{OverTime, Session, WindowKind, Windowed};
 
 use std::time::Duration;

@@ -12,7 +12,7 @@ use crate::connectors::channel::{self, ChannelSink, Receiver};
 use crate::connectors::file::{self, FileSink};
 use crate::error::JobResult;
 use crate::formats::{Format, JsonFormat};
-use crate::graph::{ConnectorOption, Operation, Origin, SinkOperation};
+use crate::graph::{ConnectorOption, Operation, Origin, SinkOperation, StreamType};
 use crate::options::Options;
 use crate::record::Record;
 use crate::sink::Sink;
@@ -26,16 +26,21 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         S: Sink<T>,
         M: Fn() -> JobResult<S> + Send + Sync + 'static,
     {
-        self.into_sink(kind, Vec::new(), origin(Location::caller(), kind), |_| move |_: &mut ChainBuilder<'_>| make());
+        self.into_sink(kind, Vec::new(), rows::<T>(), origin(Location::caller(), kind), |_| {
+            move |_: &mut ChainBuilder<'_>| make()
+        });
     }
 
     /// Hands the rows to the program as they are made. At most `capacity` of them wait: then the job waits.
     #[track_caller]
     pub fn into_channel(self, capacity: usize) -> Receiver<T> {
-        let at = origin(Location::caller(), channel::NAME);
+        self.into_receiver(capacity, rows::<T>(), origin(Location::caller(), channel::NAME))
+    }
+
+    pub(super) fn into_receiver(self, capacity: usize, rows: StreamType, at: Origin) -> Receiver<T> {
         let parts = self.parts.clone();
         let options = vec![capacity_option(capacity, &at)];
-        let uid = self.into_sink(channel::NAME, options, at, |uid| {
+        let uid = self.into_sink(channel::NAME, options, rows, at, |uid| {
             move |cx: &mut ChainBuilder<'_>| ChannelSink::<T>::connect(cx.params(), uid)
         });
         let mut parts = parts.borrow_mut();
@@ -65,7 +70,9 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         let known = file::SPEC.sink.map_or(&[][..], |sink| sink.options);
         self.parts.borrow_mut().known_options("file", known, &options, caller);
         let shown = shown_options(&options, &at);
-        self.into_sink("file", shown, at, |_| move |_: &mut ChainBuilder<'_>| FileSink::<T, F>::from_options(&options));
+        self.into_sink("file", shown, rows::<T>(), at, |_| {
+            move |_: &mut ChainBuilder<'_>| FileSink::<T, F>::from_options(&options)
+        });
     }
 
     /// The same as JSON, an object on each line.
@@ -77,10 +84,12 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         self.into_files::<JsonFormat>(folder);
     }
 
-    fn into_sink<S, M>(
+    /// `rows`: what comes, in the words of the graph.
+    pub(super) fn into_sink<S, M>(
         mut self,
         kind: &'static str,
         options: Vec<ConnectorOption>,
+        rows: StreamType,
         at: Origin,
         make: impl FnOnce(&'static str) -> M,
     ) -> &'static str
@@ -90,7 +99,7 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
     {
         let operation =
             Operation::Sink(SinkOperation { connector: kind.to_owned(), options, format: None, format_options: Vec::new() });
-        let Placed { vertex, uid, name } = self.place(kind, operation, rows::<T>(), &at);
+        let Placed { vertex, uid, name } = self.place(kind, operation, rows, &at);
         self.head.get_or_insert(vertex);
         let make = make(uid);
         self.end(move |cx| {

@@ -106,7 +106,7 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
 
     /// The next operator, in the same chain.
     pub(super) fn then<O, M>(
-        mut self,
+        self,
         kind: &'static str,
         operation: Operation,
         at: &Origin,
@@ -117,7 +117,23 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         O::Out: Row,
         M: Fn(&mut ChainBuilder<'_>) -> JobResult<O> + Send + Sync + 'static,
     {
-        let Placed { vertex, uid, name } = self.place(kind, operation, rows::<O::Out>(), at);
+        self.then_as(kind, operation, rows::<O::Out>(), at, make)
+    }
+
+    /// The same, where the graph has other words for what comes out than its type: a table is its rows.
+    pub(super) fn then_as<O, M>(
+        mut self,
+        kind: &'static str,
+        operation: Operation,
+        output: crate::graph::StreamType,
+        at: &Origin,
+        make: M,
+    ) -> Stream<O::Out, Then<L, T, O, M>>
+    where
+        O: Operator<T> + 'static,
+        M: Fn(&mut ChainBuilder<'_>) -> JobResult<O> + Send + Sync + 'static,
+    {
+        let Placed { vertex, uid, name } = self.place(kind, operation, output, at);
         self.behind(vertex, |before| Then { before, uid, name, make, rows: PhantomData })
     }
 

@@ -6,6 +6,7 @@ mod own;
 mod params;
 #[cfg(feature = "disk")]
 mod state;
+mod tables;
 
 use std::time::Duration;
 

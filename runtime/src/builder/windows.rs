@@ -302,7 +302,7 @@ pub struct Spec<T, K, Out, F, W, C, M> {
 }
 
 impl<T, K, Out, F, W, C, M> Spec<T, K, Out, F, W, C, M> {
-    fn new(key: F, time: W, calls: C, output: M) -> Self {
+    pub(super) fn new(key: F, time: W, calls: C, output: M) -> Self {
         Spec { key, time, calls, output, types: PhantomData }
     }
 }
