@@ -36,6 +36,8 @@ pub struct Report {
     pub overtaken: u32,
     /// Checkpoints that build upon others.
     pub built_upon: u32,
+    /// Of them, those that build upon what an earlier process has written.
+    pub gone_on: u32,
     /// How often a part of the job has begun again by itself.
     pub alone: u32,
 }
@@ -63,8 +65,8 @@ pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
     let trace = world.trace();
     match result {
         Ok(processes) => {
-            let (overtaken, built_upon, alone) = (world.overtaken(), world.built_upon(), world.alone());
-            Ok(Report { hits: world.hits(), trace, processes, overtaken, built_upon, alone })
+            let (overtaken, built_upon, gone_on, alone) = (world.overtaken(), world.built_upon(), world.gone_on(), world.alone());
+            Ok(Report { hits: world.hits(), trace, processes, overtaken, built_upon, gone_on, alone })
         }
         Err(wrong) => {
             let lines: Vec<&str> = trace.lines().collect();
@@ -94,7 +96,7 @@ fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
     // What does not fit goes to a store with threads of its own: that is slow, and seldom.
     let state = match number(40) {
         0 => on_disk(0),
-        1..=20 => on_disk(1 << 20),
+        1..=28 => on_disk(1 << 20),
         _ => StateConfig::Memory,
     };
     let folder = folder().display().to_string();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use millstream_runtime::checkpoint::Manifest;
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
@@ -21,7 +22,6 @@ const SLOW: u64 = 30_000;
 const IN_FLIGHT: &[u8] = b"#in_flight/";
 
 /// In a manifest: a file of another checkpoint.
-const BUILDS: &[u8] = b"\"of\":";
 
 #[derive(Clone)]
 pub(crate) struct SimStore(Arc<SimWorld>);
@@ -83,10 +83,10 @@ impl ObjectStore for SimStore {
         if payload.iter().any(|bytes| bytes.windows(IN_FLIGHT.len()).any(|part| part == IN_FLIGHT)) {
             self.0.overtake();
         }
-        let builds = payload.iter().any(|bytes| bytes.windows(BUILDS.len()).any(|part| part == BUILDS));
+        let manifest = SimStore::manifest(path).map(|_| payload.iter().flatten().copied().collect::<Vec<u8>>());
         let result = self.0.objects.put_opts(path, payload, options).await?;
         if let Some(checkpoint) = SimStore::manifest(path) {
-            self.0.complete(checkpoint, builds);
+            self.0.complete(checkpoint, manifest.and_then(|bytes| Manifest::from_bytes(&bytes).ok()).as_ref());
         }
         self.0.log(&format!("put {path}"));
         if self.0.unlucky(&format!("the answer to put {path} is lost"), 10) { Err(refused()) } else { Ok(result) }

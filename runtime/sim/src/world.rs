@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use millstream::{JobError, JobResult};
+use millstream_runtime::checkpoint::Manifest;
 use millstream_runtime::sim::{Fault, World};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
@@ -84,6 +85,8 @@ struct State {
     overtaken: u32,
     /// Checkpoints that build upon others.
     built_upon: u32,
+    /// Of them, those that build upon what an earlier process has written.
+    gone_on: u32,
 }
 
 impl SimWorld {
@@ -106,6 +109,7 @@ impl SimWorld {
             alone: 0,
             overtaken: 0,
             built_upon: 0,
+            gone_on: 0,
         };
         Arc::new(SimWorld { state: Mutex::new(state), crashed: Notify::new(), objects: Arc::new(InMemory::new()) })
     }
@@ -231,10 +235,19 @@ impl SimWorld {
         self.state().built_upon
     }
 
-    /// A checkpoint is complete. `builds`: upon others.
-    pub(crate) fn complete(&self, checkpoint: u64, builds: bool) {
+    pub(crate) fn gone_on(&self) -> u32 {
+        self.state().gone_on
+    }
+
+    /// A checkpoint is complete.
+    pub(crate) fn complete(&self, checkpoint: u64, manifest: Option<&Manifest>) {
         let mut state = self.state();
-        state.built_upon += u32::from(builds);
+        if let Some(manifest) = manifest {
+            let own = format!("-{}.state", manifest.epoch);
+            let others = || manifest.files.iter().filter(|file| file.of.is_some());
+            state.built_upon += u32::from(others().count() > 0);
+            state.gone_on += u32::from(others().any(|file| !file.name.ends_with(&own)));
+        }
         state.present.insert(checkpoint);
         state.completed.insert(checkpoint);
     }

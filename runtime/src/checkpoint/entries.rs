@@ -136,7 +136,7 @@ impl EntryWriter {
         put_u32(&mut self.bytes, tag);
     }
 
-    /// A piece of a key group of a state (operator, state, schema), as `encode` appends it.
+    /// A piece of a key group of a state (operator, state, schema), as `encode` appends it. Gives where it is.
     ///
     /// # Errors
     /// Those of `encode`; the file is of no use then.
@@ -146,14 +146,20 @@ impl EntryWriter {
         subtask: u32,
         group: u16,
         encode: impl FnOnce(&mut Vec<u8>) -> JobResult<()>,
-    ) -> JobResult<()> {
+    ) -> JobResult<Range<usize>> {
         self.head(names, subtask, PIECE | u32::from(group));
-        let at = self.bytes.len();
+        let len_at = self.bytes.len();
         put_u64(&mut self.bytes, 0);
+        let at = self.bytes.len();
         encode(&mut self.bytes)?;
-        let len = (self.bytes.len() - at - size_of::<u64>()) as u64;
-        self.bytes[at..at + size_of::<u64>()].copy_from_slice(&len.to_le_bytes());
-        Ok(())
+        let len = (self.bytes.len() - at) as u64;
+        self.bytes[len_at..at].copy_from_slice(&len.to_le_bytes());
+        Ok(at..self.bytes.len())
+    }
+
+    /// What is there so far.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Bytes so far.

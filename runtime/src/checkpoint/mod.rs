@@ -7,6 +7,7 @@ mod evolve;
 mod folder;
 mod layout;
 mod manifest;
+mod piece_file;
 pub mod pieces;
 mod show;
 mod stored;
@@ -19,7 +20,8 @@ pub use layout::{Layout, TimeKind};
 #[cfg(all(test, feature = "engine"))]
 pub(crate) use manifest::tests::sample;
 pub use manifest::{ChainEntry, DataFile, FORMAT, Manifest, ManifestError, SubtaskEntry};
+pub use piece_file::{PieceAt, PieceFile, PiecesAt, StateName};
 pub use pieces::Piece;
 pub use show::value;
-pub use stored::{GroupBytes, Held, StoredGroup, StoredState};
+pub use stored::{Contained, GroupBytes, Held, StoredGroup, StoredState};
 pub use walk::{Cursor, Damaged};

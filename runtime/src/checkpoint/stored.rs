@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::entries::{Tag, walk_entries};
-use super::{Part, Piece, StateEntry, pieces};
+use super::piece_file::PiecesAt;
+use super::{DataFile, Part, Piece, PieceFile, StateEntry, pieces};
 use crate::bytes::large_buffer;
 use crate::error::{JobError, JobResult};
 
@@ -106,6 +107,11 @@ impl GroupBytes {
         GroupBytes(Form::Whole(Blob { at: 0, len: bytes.len(), held: Held::in_memory(bytes) }))
     }
 
+    /// Whether it is put together from pieces, on which others can build.
+    pub fn is_in_pieces(&self) -> bool {
+        matches!(self.0, Form::Pieces(_))
+    }
+
     /// The key group, as if it had been written as a whole. None: it has nothing.
     ///
     /// # Errors
@@ -143,6 +149,18 @@ pub struct StoredState {
     entries: Vec<StateEntry>,
     groups: Vec<StoredGroup>,
     pieces: BTreeMap<(String, String, u16), Pieces>,
+    files: Vec<Arc<PieceFile>>,
+}
+
+/// What is in a checkpoint.
+#[derive(Debug)]
+pub struct Contained {
+    /// What goes with no key.
+    pub entries: Vec<StateEntry>,
+    /// The key groups.
+    pub groups: Vec<StoredGroup>,
+    /// The files with pieces, in their order.
+    pub files: Vec<Arc<PieceFile>>,
 }
 
 #[derive(Default)]
@@ -156,7 +174,8 @@ impl StoredState {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn add(&mut self, bytes: &[u8], held: &Held) -> JobResult<()> {
+    pub fn add(&mut self, file: &DataFile, bytes: &[u8], held: &Held) -> JobResult<()> {
+        let mut pieces_at = PiecesAt::default();
         walk_entries(bytes, |[uid, state, schema], subtask, tag, at| {
             let blob = || Blob { held: held.clone(), at: at.start, len: at.len() };
             let part = match tag {
@@ -171,6 +190,7 @@ impl StoredState {
                     let of = self.pieces.entry((uid.to_owned(), state.to_owned(), group)).or_default();
                     schema.clone_into(&mut of.schema);
                     of.pieces.push((piece, blob()));
+                    pieces_at.note([uid, state, schema], subtask, group, piece, at, bytes);
                     return Ok(());
                 }
                 Tag::Item => Part::Item(bytes[at].to_vec()),
@@ -180,14 +200,19 @@ impl StoredState {
             let (uid, state, schema) = (uid.to_owned(), state.to_owned(), schema.to_owned());
             self.entries.push(StateEntry { uid, state, schema, subtask, part });
             Ok(())
-        })
+        })?;
+        let PiecesAt(pieces) = pieces_at;
+        if !pieces.is_empty() {
+            self.files.push(Arc::new(PieceFile { file: file.clone(), pieces }));
+        }
+        Ok(())
     }
 
-    /// All files are there: what goes with no key, and the key groups of this checkpoint.
+    /// All files are there: what is in this checkpoint.
     ///
     /// # Errors
     /// A piece that is missing, with the operator and the key group.
-    pub fn finish(self, checkpoint: u64) -> Result<(Vec<StateEntry>, Vec<StoredGroup>), String> {
+    pub fn finish(self, checkpoint: u64) -> Result<Contained, String> {
         let mut groups = self.groups;
         for ((uid, state, group), Pieces { schema, pieces: mut all }) in self.pieces {
             let headers: Vec<Piece> = all.iter().map(|(piece, _)| *piece).collect();
@@ -198,7 +223,7 @@ impl StoredState {
                 groups.push(StoredGroup { uid, state, schema, group, bytes });
             }
         }
-        Ok((self.entries, groups))
+        Ok(Contained { entries: self.entries, groups, files: self.files })
     }
 }
 
@@ -262,10 +287,10 @@ mod tests {
                 let path = folder.path().join(number.to_string());
                 std::fs::write(&path, &bytes).unwrap();
                 let held = if number % 2 == 0 { Held::in_file(path, None) } else { Held::in_memory(bytes.clone()) };
-                state.add(&bytes, &held).unwrap();
+                state.add(&DataFile::of(String::new(), &bytes), &bytes, &held).unwrap();
             }
             let expected = pieces::whole(last, files.into_iter().flatten().collect());
-            let found = state.finish(last).map(|(mut entries, groups)| {
+            let found = state.finish(last).map(|Contained { mut entries, groups, .. }| {
                 entries.extend(groups.into_iter().filter_map(|StoredGroup { uid, group, bytes, .. }| {
                     Some(entry(&uid, Part::Group(group, bytes.read().unwrap()?.into_owned())))
                 }));
@@ -285,9 +310,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bytes = encode_entries(&[entry("u", Part::Group(3, vec![1]))]);
         let mut state = StoredState::default();
-        state.add(&bytes, &Held::in_file(folder.path().join("0000.state"), None)).unwrap();
-        let (_, groups) = state.finish(1).unwrap();
-        let error = groups[0].bytes.read().unwrap_err();
+        let file = DataFile::of("0000.state".into(), &bytes);
+        state.add(&file, &bytes, &Held::in_file(folder.path().join("0000.state"), None)).unwrap();
+        let error = state.finish(1).unwrap().groups[0].bytes.read().unwrap_err();
         assert!(error.message().contains("0000.state"), "{error}");
     }
 }

@@ -125,9 +125,13 @@ impl<'a> Attempt<'a> {
         let Start { store, checkpoint, named, first_checkpoint, run, claimed } = start;
         let job = &settings.job;
         let inherited = checkpoint.as_ref().and_then(|checkpoint| checkpoint.manifest.claimed.clone());
+        let mut increments = Increments::new(changes_are_known(job.state));
+        // A checkpoint names no file in another directory.
+        if let Some(checkpoint) = checkpoint.as_ref().filter(|_| !named) {
+            increments = increments.upon(checkpoint.manifest.checkpoint, &checkpoint.to_build_upon);
+        }
         let mut restored = Restored::new(settings, checkpoint)?;
         let (report_sender, reports) = mpsc::unbounded_channel();
-        let increments = Increments::new(changes_are_known(job.state));
         let shared = Shared {
             settings,
             board: board.clone(),

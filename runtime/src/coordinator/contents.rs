@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::checkpoint::{EntryWriter, Piece, StateEntry};
+use crate::checkpoint::{EntryWriter, Piece, PieceAt, PiecesAt, StateEntry};
 use crate::error::{JobError, JobResult};
 use crate::operator::EncodePart;
 
@@ -45,17 +45,19 @@ impl fmt::Debug for LazyPiece {
     }
 }
 
-/// Encodes as many pieces as go into one data file. Heavy: not on a task.
-pub(super) fn encode_file(pieces: &mut VecDeque<LazyPiece>, size: usize) -> JobResult<Vec<u8>> {
-    let mut file = EntryWriter::large();
-    while let Some(LazyPiece { uid, state, schema, subtask, group, part, .. }) = pieces.pop_front() {
-        let encoded = file.piece([&uid, &state, &schema], subtask, group, |out| part.encode(out));
-        encoded.map_err(|error| JobError::transient(format!("the state of {uid} has no part of it: {error}")))?;
+/// Encodes as many pieces as go into one data file. Gives also where they are. Heavy: not on a task.
+pub(super) fn encode_file(pieces: &mut VecDeque<LazyPiece>, size: usize) -> JobResult<(Vec<u8>, Vec<PieceAt>)> {
+    let (mut file, mut written) = (EntryWriter::large(), PiecesAt::default());
+    while let Some(LazyPiece { uid, state, schema, subtask, group, piece, part, .. }) = pieces.pop_front() {
+        let names = [&*uid, &*state, &*schema];
+        let encoded = file.piece(names, subtask, group, |out| part.encode(out));
+        let at = encoded.map_err(|error| JobError::transient(format!("the state of {uid} has no part of it: {error}")))?;
+        written.note(names, subtask, group, piece, at, file.bytes());
         if file.len() >= size {
             break;
         }
     }
-    Ok(file.into_bytes())
+    Ok((file.into_bytes(), written.0))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use futures_util::stream::FuturesUnordered;
 
 use super::storage::{CheckpointStore, ReadError};
 use crate::bytes::large_buffer;
-use crate::checkpoint::{DataFile, Held, Manifest, StateEntry, StoredGroup, StoredState};
+use crate::checkpoint::{Contained, DataFile, Held, Manifest, StateEntry, StoredState};
 use crate::error::{JobError, JobResult};
 use crate::seam::{self, Point};
 use crate::storage::root_cause;
@@ -158,12 +158,8 @@ impl Place {
 }
 
 impl CheckpointStore {
-    /// Every data file of a checkpoint: what goes with no key, and the key groups.
-    pub(super) async fn read_files(
-        &self,
-        folder: &str,
-        manifest: &Manifest,
-    ) -> Result<(Vec<StateEntry>, Vec<StoredGroup>), ReadError> {
+    /// Every data file of a checkpoint.
+    pub(super) async fn read_files(&self, folder: &str, manifest: &Manifest) -> Result<Contained, ReadError> {
         let place = Place::of(self).map_err(|error| ReadError::Unreadable(error.message().to_owned()))?;
         let mut state = StoredState::default();
         let largest = manifest.files.iter().map(|file| file.size).max().unwrap_or(0).max(1);
@@ -188,7 +184,7 @@ impl CheckpointStore {
             let damaged = |reason: String| ReadError::Damaged(format!("{} is damaged: {reason}", shown()));
             file.check(&bytes).map_err(damaged)?;
             let add = |state: &mut StoredState, bytes: &[u8], held: &Held| {
-                state.add(bytes, held).map_err(|error| damaged(error.message().to_owned()))
+                state.add(file, bytes, held).map_err(|error| damaged(error.message().to_owned()))
             };
             match &place {
                 Place::Here => add(&mut state, &bytes, &Held::in_file(self.directory.join(&path), None))?,

@@ -4,20 +4,20 @@
 //! checkpoints, those too that were given up, and which were stored. Out: whether the next checkpoint begins anew, and for one that
 //! does not the files to build upon, and what is missing between these and its own pieces.
 //!
-//! - Every attempt begins anew: a checkpoint names only files that this attempt has written. So does the first one behind the return of a
-//!   region, whose state of before counts no more.
+//! - An attempt goes on from the job's own checkpoint that it has restored, and a region that comes back from that which it has: what
+//!   they hold is known then. A state that does not know begins anew by itself, with pieces that need nothing before them.
 //! - Pieces of checkpoints that were given up are carried into the next one, in their order, as they are: not encoded yet. If they are lost,
 //!   become too many, or cannot be encoded, that begins anew.
 //! - No checkpoint is stored whose pieces do not join: each is looked at, whatever the tasks were told.
 //! - Once what has changed has become as much as there is, or there are many files, the next one begins anew. So a checkpoint is at most
 //!   some times as large as its state.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use super::contents::LazyPiece;
-use crate::checkpoint::DataFile;
+use crate::checkpoint::{DataFile, PieceAt, PieceFile};
 use crate::error::{JobError, JobResult};
 use crate::seam;
 
@@ -34,7 +34,7 @@ struct Limits {
 
 /// In a simulation there is little state, and much of it is to begin anew.
 fn limits() -> Limits {
-    if seam::is_simulated() { Limits { checkpoints: 6, bytes: 200 } } else { Limits { checkpoints: 200, bytes: 1 << 20 } }
+    if seam::is_simulated() { Limits { checkpoints: 6, bytes: 20_000 } } else { Limits { checkpoints: 200, bytes: 1 << 20 } }
 }
 
 /// A key group of a state of an operator.
@@ -58,16 +58,23 @@ pub(super) struct Increments {
 /// The checkpoints on which the next one builds, from the one that began anew.
 #[derive(Clone, Debug, Default)]
 struct Chain {
-    files: Vec<DataFile>,
-    /// The checkpoint of the last piece of each key group.
-    last: HashMap<Group, u64>,
+    /// The newest of them.
+    newest: u64,
+    files: Vec<Arc<PieceFile>>,
+    groups: HashMap<Group, Last>,
     checkpoints: usize,
-    /// Of all files.
-    bytes: u64,
-    /// Of the files of the first, and how many entries these held.
-    first: (u64, u64),
-    /// How many entries there are now.
+}
+
+/// What is known of the pieces of a key group.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    /// The checkpoint of the last one, and how many entries there are since.
+    checkpoint: u64,
     live: u64,
+    /// The one that needs nothing before it: its checkpoint, its bytes, and how many entries it has.
+    base: u64,
+    bytes: u64,
+    entries: u64,
 }
 
 /// The pieces of a checkpoint that is on its way to the store.
@@ -83,6 +90,20 @@ impl Increments {
     /// `in_pieces`: tasks hand over what has changed.
     pub(super) fn new(in_pieces: bool) -> Self {
         Increments { anew: in_pieces.then(|| Arc::new(AtomicU64::new(0))), ..Increments::default() }
+    }
+
+    /// The same, behind the restore of a checkpoint of the job's own with these files, on which the first one builds.
+    pub(super) fn upon(self, checkpoint: u64, files: &[Arc<PieceFile>]) -> Self {
+        let stored = self.anew.is_some().then(|| Chain::of(checkpoint, files));
+        Increments { stored: stored.filter(|chain| !chain.files.is_empty()), ..self }
+    }
+
+    /// A region begins again from the newest checkpoint that is stored, or from this one that was restored; None: from nothing. What it has
+    /// handed over since counts no more.
+    pub(super) fn goes_back(&mut self, checkpoint: Option<u64>, is_of_region: impl Fn(&str) -> bool) {
+        let gone = self.carried.extract_if(.., |piece| is_of_region(&piece.uid));
+        self.carried_bytes -= gone.map(|piece| piece.weight as u64).sum::<u64>();
+        self.lost |= self.stored.as_ref().is_some_and(|chain| Some(chain.newest) != checkpoint);
     }
 
     /// Where tasks find the number of the newest checkpoint that begins anew.
@@ -145,21 +166,17 @@ impl Increments {
             self.lost = true;
             return Err(JobError::transient(format!("what has changed since the checkpoint before is not known: {reason}")));
         }
-        let files = chain.files.clone();
+        let files = chain.files.iter().map(|file| file.file.clone()).collect();
         let to_carry = if self.begins { Vec::new() } else { carried.clone() };
         *pieces = carried;
         Ok((files, Draft { begins: self.begins, chain, pieces: to_carry }))
     }
 
     /// The checkpoint is stored, with its pieces in these files.
-    pub(super) fn stored(&mut self, draft: Draft, files: Vec<DataFile>) {
+    pub(super) fn stored(&mut self, draft: Draft, files: Vec<Arc<PieceFile>>) {
         if self.anew.is_some() {
             let mut chain = draft.chain;
-            chain.bytes += files.iter().map(|file| file.size).sum::<u64>();
-            if chain.checkpoints == 1 {
-                chain.first = (chain.bytes, chain.live);
-            }
-            chain.files.extend(files);
+            chain.append(files);
             self.lost &= !draft.begins;
             self.stored = Some(chain);
         }
@@ -177,34 +194,68 @@ impl Increments {
 }
 
 impl Chain {
+    /// That of a checkpoint with these files.
+    fn of(checkpoint: u64, files: &[Arc<PieceFile>]) -> Self {
+        let mut chain = Chain { newest: checkpoint, ..Chain::default() };
+        let mut checkpoints = HashSet::new();
+        for at in files.iter().flat_map(|file| &file.pieces) {
+            checkpoints.insert(at.piece.checkpoint);
+            let last = chain.groups.entry((at.of.uid.clone(), at.of.state.clone(), at.group)).or_default();
+            (last.checkpoint, last.live) = (at.piece.checkpoint, at.piece.live);
+        }
+        chain.checkpoints = checkpoints.len();
+        chain.append(files.to_vec());
+        chain
+    }
+
     fn is_long(&self) -> bool {
         let limits = limits();
-        let (bytes, entries) = self.first;
-        let now = if entries == 0 { bytes } else { (u128::from(bytes) * u128::from(self.live) / u128::from(entries)) as u64 };
-        self.checkpoints > limits.checkpoints || self.bytes > now.saturating_mul(2).saturating_add(limits.bytes)
+        let held = || self.groups.values().filter(|last| last.checkpoint == self.newest);
+        let live = held().map(|last| last.live).sum::<u64>();
+        let (bytes, entries) = held().fold((0, 0), |(bytes, entries), last| (bytes + last.bytes, entries + last.entries));
+        let now = if entries == 0 { bytes } else { (u128::from(bytes) * u128::from(live) / u128::from(entries)) as u64 };
+        let all = self.files.iter().map(|file| file.file.size).sum::<u64>();
+        self.checkpoints > limits.checkpoints || all > now.saturating_mul(2).saturating_add(limits.bytes)
     }
 
     /// Adds the pieces of a checkpoint, and of those before it that were given up.
     fn add(&mut self, id: u64, pieces: &[LazyPiece]) -> Result<(), &'static str> {
+        self.newest = id;
         self.checkpoints += 1;
-        self.live = 0;
         for LazyPiece { uid, state, group, piece, .. } in pieces {
-            let last = self.last.insert((uid.clone(), state.clone(), *group), piece.checkpoint);
-            if piece.since != 0 && last != Some(piece.since) {
+            let last = self.groups.entry((uid.clone(), state.clone(), *group)).or_default();
+            if piece.since != 0 && last.checkpoint != piece.since {
                 return Err("a piece does not fit the one before it");
             }
-            if piece.checkpoint == id {
-                self.live += piece.live;
-            }
+            (last.checkpoint, last.live) = (piece.checkpoint, piece.live);
         }
         Ok(())
+    }
+
+    /// Adds the files with those pieces. Files go of which nothing counts any more.
+    fn append(&mut self, files: Vec<Arc<PieceFile>>) {
+        for PieceFile { file, pieces } in files.iter().map(|file| &**file) {
+            let len = |at: &PieceAt| at.at.end - at.at.start;
+            // What stands around the pieces.
+            let rest = file.size.saturating_sub(pieces.iter().map(len).sum()) / pieces.len().max(1) as u64;
+            for at in pieces.iter().filter(|at| at.piece.since == 0) {
+                let last = self.groups.entry((at.of.uid.clone(), at.of.state.clone(), at.group)).or_default();
+                (last.base, last.bytes, last.entries) = (at.piece.checkpoint, len(at) + rest, at.piece.live);
+            }
+        }
+        let counts = |at: &PieceAt| {
+            let last = self.groups.get(&(at.of.uid.clone(), at.of.state.clone(), at.group));
+            last.is_none_or(|last| last.base <= at.piece.checkpoint)
+        };
+        self.files.extend(files);
+        self.files.retain(|file| file.pieces.iter().any(counts));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::Piece;
+    use crate::checkpoint::{Piece, PiecesAt};
     use crate::operator::KeyGroupPart;
 
     fn part(group: u16, checkpoint: u64, since: u64, weight: usize) -> LazyPiece {
@@ -213,8 +264,18 @@ mod tests {
         LazyPiece { uid: "u".into(), state: "s".into(), schema: "".into(), subtask: 0, group, piece, weight, part }
     }
 
-    fn file(of: u64) -> DataFile {
-        DataFile { name: "0000.state".into(), size: 1, xxh3: 1, of: Some(of) }
+    /// A file of a checkpoint, of this size, with these pieces.
+    fn file(of: u64, size: u64, pieces: &[LazyPiece]) -> Arc<PieceFile> {
+        let mut at = PiecesAt::default();
+        for LazyPiece { uid, state, group, piece, weight, .. } in pieces {
+            at.note([uid, state, ""], 0, *group, *piece, 0..*weight, &vec![0; *weight]);
+        }
+        let file = DataFile { name: "0000.state".into(), size, xxh3: 1, of: Some(of) };
+        Arc::new(PieceFile { file, pieces: at.0 })
+    }
+
+    fn of(files: &[DataFile]) -> Vec<u64> {
+        files.iter().filter_map(|file| file.of).collect()
     }
 
     fn checkpoints(pieces: &[LazyPiece]) -> Vec<u64> {
@@ -225,9 +286,10 @@ mod tests {
     fn begun() -> Increments {
         let mut increments = Increments::new(true);
         increments.begin(1, false);
-        let (files, draft) = increments.join(1, &mut vec![part(0, 1, 0, 100), part(1, 1, 0, 100)]).unwrap();
+        let mut pieces = vec![part(0, 1, 0, 100), part(1, 1, 0, 100)];
+        let (files, draft) = increments.join(1, &mut pieces).unwrap();
         assert_eq!(files, []);
-        increments.stored(draft, vec![file(1)]);
+        increments.stored(draft, vec![file(1, 1, &pieces)]);
         increments
     }
 
@@ -247,19 +309,19 @@ mod tests {
         increments.keep(vec![part(1, 2, 1, 1)]);
         let mut entries = vec![part(0, 3, 2, 1), part(1, 3, 2, 1)];
         let (files, draft) = increments.join(3, &mut entries).unwrap();
-        assert_eq!((files, checkpoints(&entries)), (vec![file(1)], vec![2, 2, 3, 3]));
+        assert_eq!((of(&files), checkpoints(&entries)), (vec![1], vec![2, 2, 3, 3]));
         // It cannot be stored, and the one behind it can.
         increments.not_stored(draft, false);
         increments.given_up();
         assert!(!next(&mut increments, 4, false));
         let mut entries = vec![part(0, 4, 3, 1), part(1, 4, 3, 1)];
         let (files, draft) = increments.join(4, &mut entries).unwrap();
-        assert_eq!((files, checkpoints(&entries)), (vec![file(1)], vec![2, 2, 3, 3, 4, 4]));
-        increments.stored(draft, vec![file(4)]);
+        assert_eq!((of(&files), checkpoints(&entries)), (vec![1], vec![2, 2, 3, 3, 4, 4]));
+        increments.stored(draft, vec![file(4, 1, &entries)]);
         assert!(!next(&mut increments, 5, false));
         let mut entries = vec![part(0, 5, 4, 1), part(1, 5, 4, 1)];
         let (files, _) = increments.join(5, &mut entries).unwrap();
-        assert_eq!((files, checkpoints(&entries)), (vec![file(1), file(4)], vec![5, 5]));
+        assert_eq!((of(&files), checkpoints(&entries)), (vec![1, 4], vec![5, 5]));
     }
 
     #[test]
@@ -280,7 +342,7 @@ mod tests {
         let mut entries = vec![part(0, 5, 0, 1), part(1, 5, 0, 1)];
         let (files, draft) = increments.join(5, &mut entries).unwrap();
         assert_eq!((files, checkpoints(&entries)), (vec![], vec![5, 5]));
-        increments.stored(draft, vec![file(5)]);
+        increments.stored(draft, vec![file(5, 1, &entries)]);
         assert!(!next(&mut increments, 6, false));
         // A part that never came, whatever else was said: the pieces tell.
         assert!(increments.join(6, &mut vec![part(0, 6, 5, 1), part(1, 6, 4, 1)]).is_err());
@@ -292,17 +354,75 @@ mod tests {
     fn a_savepoint_begins_anew_and_so_does_what_has_grown_long() {
         let mut increments = begun();
         assert!(next(&mut increments, 2, true));
-        let (_, draft) = increments.join(2, &mut vec![part(0, 2, 0, 100), part(1, 2, 0, 100)]).unwrap();
-        increments.stored(draft, vec![file(2)]);
+        let mut pieces = vec![part(0, 2, 0, 100), part(1, 2, 0, 100)];
+        let (_, draft) = increments.join(2, &mut pieces).unwrap();
+        increments.stored(draft, vec![file(2, 200, &pieces)]);
         let mut id = 2;
         while !next(&mut increments, id + 1, false) {
             id += 1;
             let mut entries = vec![part(0, id, id - 1, 100_000), part(1, id, id - 1, 1)];
             let (files, draft) = increments.join(id, &mut entries).unwrap();
             assert_eq!(files.len() as u64, id - 2);
-            increments.stored(draft, vec![DataFile { size: 100_000, ..file(id) }]);
+            increments.stored(draft, vec![file(id, 100_000, &entries)]);
         }
         assert_eq!(id, 2 + 11, "a megabyte more than is there");
+    }
+
+    /// As `begun`, behind a restore of that checkpoint.
+    fn restored(pieces: &[LazyPiece]) -> Increments {
+        Increments::new(true).upon(1, &[file(1, 1, pieces)])
+    }
+
+    #[test]
+    fn an_attempt_goes_on_from_what_it_has_restored() {
+        let mut increments = restored(&[part(0, 1, 0, 100), part(1, 1, 0, 100)]);
+        assert!(!next(&mut increments, 5, false));
+        // One state does not know what has changed: it needs nothing before it.
+        let mut entries = vec![part(0, 5, 1, 1), part(1, 5, 0, 100)];
+        let (files, draft) = increments.join(5, &mut entries).unwrap();
+        assert_eq!((of(&files), checkpoints(&entries)), (vec![1], vec![5, 5]));
+        increments.stored(draft, vec![file(5, 1, &entries)]);
+        // And then the other: nobody needs the first file any more.
+        assert!(!next(&mut increments, 6, false));
+        let mut entries = vec![part(0, 6, 0, 100), part(1, 6, 5, 1)];
+        let (files, draft) = increments.join(6, &mut entries).unwrap();
+        assert_eq!(of(&files), [1, 5]);
+        increments.stored(draft, vec![file(6, 1, &entries)]);
+        assert!(!next(&mut increments, 7, false));
+        let (files, _) = increments.join(7, &mut vec![part(0, 7, 6, 1), part(1, 7, 6, 1)]).unwrap();
+        assert_eq!(of(&files), [5, 6]);
+    }
+
+    #[test]
+    fn what_was_restored_and_is_not_what_tasks_build_upon_is_noticed() {
+        let mut increments = restored(&[part(0, 1, 0, 100)]);
+        assert!(!next(&mut increments, 5, false));
+        assert!(increments.join(5, &mut vec![part(0, 5, 2, 1)]).is_err(), "another checkpoint");
+        let mut increments = restored(&[part(0, 1, 0, 100)]);
+        assert!(!next(&mut increments, 5, false));
+        assert!(increments.join(5, &mut vec![part(0, 5, 1, 1), part(1, 5, 1, 1)]).is_err(), "it was not there");
+        increments.given_up();
+        assert!(next(&mut increments, 6, false));
+        // One without pieces is nothing to build upon.
+        assert!(next(&mut Increments::new(true).upon(1, &[]), 5, false));
+    }
+
+    #[test]
+    fn a_region_goes_back_to_what_is_stored_and_the_others_go_on() {
+        let of_region = |group, checkpoint, since| LazyPiece { uid: "r".into(), ..part(group, checkpoint, since, 1) };
+        let mut increments = restored(&[part(0, 1, 0, 100), of_region(0, 1, 0)]);
+        assert!(!next(&mut increments, 2, false));
+        increments.keep(vec![part(0, 2, 1, 1), of_region(0, 2, 1)]);
+        increments.given_up();
+        increments.goes_back(Some(1), |uid| uid == "r");
+        assert!(!next(&mut increments, 3, false));
+        let mut entries = vec![part(0, 3, 2, 1), of_region(0, 3, 1)];
+        let (files, draft) = increments.join(3, &mut entries).unwrap();
+        assert_eq!((of(&files), checkpoints(&entries)), (vec![1], vec![2, 3, 3]));
+        increments.stored(draft, vec![file(3, 1, &entries)]);
+        // What it goes back to is not what the others build upon.
+        increments.goes_back(Some(1), |uid| uid == "r");
+        assert!(next(&mut increments, 4, false));
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Writer {
         let item = StateEntry { part: Part::Item(vec![7; 3]), ..piece(1, 0) };
         let files = self.store.write(manifest, vec![piece(self.last, since), item].into()).await.unwrap().to_build_upon;
         assert_eq!(files.len(), 1, "the item is in another file");
-        self.chain.extend(files);
+        self.chain.extend(files.iter().map(|file| file.file.clone()));
         self.last
     }
 

@@ -13,7 +13,7 @@ use super::contents::Contents;
 use super::files::Landing;
 use super::lease;
 use super::storage::{Checkpoint, CheckpointStore, ReadError, Written, ids};
-use crate::checkpoint::{DataFile, MANIFEST, Manifest, folder_of, number_of, savepoint_of};
+use crate::checkpoint::{MANIFEST, Manifest, PieceFile, folder_of, number_of, savepoint_of};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::notice::notice;
 use crate::seam::{self, Point};
@@ -37,7 +37,7 @@ pub(super) struct Stored {
     /// Bytes that were written to the job's own place.
     pub size: u64,
     /// Files that the next one may build upon.
-    pub to_build_upon: Vec<DataFile>,
+    pub to_build_upon: Vec<Arc<PieceFile>>,
 }
 
 /// Stores a checkpoint where the job keeps them, if it does, and as savepoints in these directories. `stored`: it is there, and those

@@ -25,7 +25,8 @@ use super::files::{Files, Landing, file_size, pack};
 use super::lease::{self, GivenUp, Lease};
 use super::retention::Retention;
 use crate::checkpoint::{
-    DataFile, MANIFEST, Manifest, ManifestError, StateEntry, StoredGroup, encode_entries, folder_of, number_of,
+    Contained, DataFile, MANIFEST, Manifest, ManifestError, PieceFile, StateEntry, StoredGroup, encode_entries, folder_of,
+    number_of,
 };
 use crate::error::{JobError, JobResult};
 use crate::seam::{self, Point};
@@ -44,6 +45,8 @@ pub(crate) struct Checkpoint {
     pub entries: Vec<StateEntry>,
     /// Key groups, which are read when they are wanted.
     pub groups: Vec<StoredGroup>,
+    /// The files with pieces of key groups, on which others may build.
+    pub to_build_upon: Vec<Arc<PieceFile>>,
 }
 
 /// A checkpoint is written.
@@ -52,7 +55,7 @@ pub(crate) struct Written {
     /// Bytes of its data files.
     pub size: u64,
     /// The files that others may build upon.
-    pub to_build_upon: Vec<DataFile>,
+    pub to_build_upon: Vec<Arc<PieceFile>>,
 }
 
 /// What was found in a directory.
@@ -263,7 +266,7 @@ impl CheckpointStore {
             manifest.epoch = lease.epoch();
         }
         let mut files = Files::new(self, folder, manifest.epoch);
-        // Others build upon pieces, and upon nothing else.
+        let mut in_pieces = Vec::new();
         let mut rest = VecDeque::from(pieces);
         let mut written = Ok(());
         while !rest.is_empty() && written.is_ok() {
@@ -273,7 +276,10 @@ impl CheckpointStore {
             });
             let encoded = files.beside(encoding).await;
             (rest, written) = match encoded {
-                Ok((rest, Ok(bytes))) => (rest, files.add(bytes).await),
+                Ok((rest, Ok((bytes, pieces)))) => {
+                    in_pieces.push(pieces);
+                    (rest, files.add(bytes).await)
+                }
                 failed => {
                     unreadable.store(true, SeqCst);
                     let error = match failed {
@@ -284,15 +290,16 @@ impl CheckpointStore {
                 }
             };
         }
-        let with_pieces = files.files.len();
         for entries in pack(entries) {
             if written.is_ok() {
                 written = files.add(encode_entries(&entries)).await;
             }
         }
         let files = files.finish(written).await?;
+        // Others build upon pieces, and upon nothing else.
         let own = |file: &DataFile| DataFile { of: Some(manifest.checkpoint), ..file.clone() };
-        let to_build_upon = files[..with_pieces].iter().map(own).collect();
+        let with_pieces = files.iter().zip(in_pieces);
+        let to_build_upon = with_pieces.map(|(file, pieces)| Arc::new(PieceFile { file: own(file), pieces })).collect();
         let size = files.iter().map(|file| file.size).sum();
         manifest.files.extend(files);
         seam::reach(Point::Manifest).await?;
@@ -414,8 +421,17 @@ impl CheckpointStore {
         if let Some(reason) = reason {
             return Err(ReadError::GivenUp(format!("`{}` counts no more: {reason}", self.directory.join(folder).display())));
         }
-        let (entries, groups) = self.read_files(folder, &manifest).await?;
-        Ok(Some(Checkpoint { manifest, entries, groups }))
+        let Contained { entries, groups, files } = self.read_files(folder, &manifest).await?;
+        let own = |file: Arc<PieceFile>| match file.file.of {
+            Some(_) => file,
+            None => {
+                let mut file = Arc::unwrap_or_clone(file);
+                file.file.of = Some(manifest.checkpoint);
+                Arc::new(file)
+            }
+        };
+        let to_build_upon = files.into_iter().map(own).collect();
+        Ok(Some(Checkpoint { manifest, entries, groups, to_build_upon }))
     }
 }
 

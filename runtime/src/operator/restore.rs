@@ -34,7 +34,7 @@ impl RestoredState {
     }
 
     /// Adds the state of one key group, to be read when it is wanted.
-    pub(crate) fn add_stored(&mut self, uid: &str, state: &str, schema: &str, group: u16, bytes: GroupBytes) {
+    pub fn add_stored(&mut self, uid: &str, state: &str, schema: &str, group: u16, bytes: GroupBytes) {
         self.state(uid, state, schema).groups.push((group, bytes));
     }
 
@@ -104,6 +104,13 @@ impl RestoredOperator {
             });
             read.unwrap_or_else(|error| Some(Err(error)))
         }))
+    }
+
+    /// The key groups of a keyed state that are in pieces with this very schema: checkpoints can build upon what is restored of them.
+    pub(crate) fn in_pieces(&self, state: &str, schema: &str) -> impl Iterator<Item = u16> {
+        let found = self.states.iter().find(|parts| parts.name == state && parts.schema == schema);
+        let groups = found.into_iter().flat_map(|found| &found.groups);
+        groups.filter(|(_, bytes)| bytes.is_in_pieces()).map(|(group, _)| *group)
     }
 
     /// The items of a list state, encoded with this schema; converted as by [`RestoredOperator::keyed`].

@@ -29,16 +29,18 @@ where
     if let Form::Pieces { checkpoint, since } = snapshot.form() {
         for table in 0..range.len() as u32 {
             let watermark = progress.of_table(table);
-            let (mut changed, mut live, mut weight) = (Vec::new(), 0, 0);
+            let (mut changed, mut live, mut weight, mut is_whole) = (Vec::new(), 0, 0, true);
             for (time, tables) in &mut *tables {
                 let changes = tables.share_changes(table, since == 0)?;
                 live += changes.live();
                 weight += changes.weight();
                 // One that is not there is empty.
                 if changes.live() > 0 {
+                    is_whole &= changes.is_whole();
                     changed.push((*time, changes));
                 }
             }
+            let since = if is_whole { 0 } else { since };
             let piece = Piece { checkpoint, since, live };
             let is_nothing = live == 0 && watermark == i64::MIN;
             parts.push(KeyGroupPart::piece((range.start + table) as u16, piece, weight, move |out| {
@@ -109,6 +111,9 @@ where
                 Ok(())
             })?;
         }
+    }
+    for group in state.in_pieces(name, &schema).filter(|&group| range.contains(group)) {
+        tables.values_mut().try_for_each(|tables| tables.restored(u32::from(group) - range.start))?;
     }
     *progress = Progress::restored(watermarks);
     Ok(())

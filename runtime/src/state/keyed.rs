@@ -80,6 +80,8 @@ where
             for table in 0..self.tables.tables() {
                 let watermark = progress.of_table(table);
                 let changes = self.tables.share_changes(table, since == 0)?;
+                // All of it needs nothing before it.
+                let since = if changes.is_whole() { 0 } else { since };
                 let piece = Piece { checkpoint, since, live: changes.live() };
                 let is_nothing = piece.live == 0 && watermark == i64::MIN;
                 let weight = changes.weight();
@@ -109,7 +111,8 @@ where
         Ok(())
     }
 
-    /// Takes the state of a checkpoint, and calls `each` with every entry.
+    /// Takes the state of a checkpoint, and calls `each` with every entry. What that changes in a value is no change for later checkpoints: it
+    /// must come out the same whenever the entry is restored.
     pub fn restore(
         &mut self,
         state: &RestoredOperator,
@@ -133,6 +136,12 @@ where
                 }
                 Ok(())
             })?;
+        }
+        for group in state.in_pieces(self.name, &Self::schema()) {
+            let table = u32::from(group).wrapping_sub(self.hasher.range().start);
+            if table < self.tables.tables() {
+                self.tables.restored(table)?;
+            }
         }
         *progress = Progress::restored(watermarks);
         Ok(())

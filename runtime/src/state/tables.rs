@@ -190,6 +190,10 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
 
     /// What is in one table is what the restored checkpoint has of it: from here on [`KeyedTables::share_changes`] gives what has changed.
     pub fn restored(&mut self, table: u32) -> JobResult<()> {
+        #[cfg(feature = "disk")]
+        if let Some(spill) = &mut self.spill {
+            return spill.restored(table as usize, self.tables[table as usize].plain_mut());
+        }
         self.tables[table as usize].restored();
         Ok(())
     }
@@ -231,7 +235,7 @@ impl<K: State, V: State> SharedChanges<K, V> {
         match &self.0 {
             Changes::Table(shares) => shares.anew,
             #[cfg(feature = "disk")]
-            Changes::Spilled(_) => true,
+            Changes::Spilled(changes) => changes.is_whole(),
         }
     }
 

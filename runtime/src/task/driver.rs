@@ -43,6 +43,8 @@ pub(crate) struct Task {
     /// The newest checkpoint that needs all keyed state, where the others need what has changed. None: all of them do.
     pub anew: Option<Arc<AtomicU64>>,
     pub restored: RestoredState,
+    /// Its checkpoint, which the coordinator knows the pieces of; 0: there is none.
+    pub since: u64,
     /// Where event time was at the restored checkpoint.
     pub watermark: i64,
     /// The input had ended at the restored checkpoint: nothing is left to do.
@@ -86,8 +88,10 @@ struct Progress {
     unpublished: bool,
     /// How long the task may still wait for barriers that are to overtake rows.
     patience: Duration,
-    /// The checkpoint that the task has made a part for last.
+    /// The checkpoint that the task has made a part for last; 0: none yet.
     part: u64,
+    /// The same, or the one that was restored: changes are counted from there.
+    since: u64,
     /// That part, while it is being encoded.
     encoding: Option<JoinHandle<()>>,
 }
@@ -108,6 +112,7 @@ impl Task {
             unpublished: false,
             patience: Duration::ZERO,
             part: 0,
+            since: self.since,
             encoding: None,
         };
         self.status.times.enter(Doing::Busy);

@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use millstream_runtime::checkpoint::{Cursor, Layout, Part, StateEntry, pieces};
+use millstream_runtime::checkpoint::{
+    Cursor, DataFile, Held, Layout, Part, StateEntry, StoredGroup, StoredState, encode_entries,
+};
 use millstream_runtime::operator::*;
 use millstream_runtime::operators::Aggregation;
 use millstream_runtime::record::Change;
@@ -262,6 +264,26 @@ where
         self.try_restore(snapshot).unwrap();
     }
 
+    /// From this checkpoint, of which and of those before it these are the pieces.
+    pub fn restore_pieces(&mut self, checkpoint: u64, entries: &[StateEntry]) {
+        let bytes = encode_entries(entries);
+        let mut state = StoredState::default();
+        state.add(&DataFile::of("0000.state".into(), &bytes), &bytes, &Held::in_memory(bytes.clone())).unwrap();
+        let groups = state.finish(checkpoint).unwrap().groups;
+        let parallelism = self.subtasks.len() as u32;
+        for (number, subtask) in self.subtasks.iter_mut().enumerate() {
+            let range = KeyGroups::new(MAX_PARALLELISM).range(number as u32, parallelism);
+            let mut restored = RestoredState::new();
+            for StoredGroup { uid, state, schema, group, bytes } in groups.iter().filter(|of| range.contains(of.group)).cloned() {
+                if let Some(bytes) = bytes.read().unwrap() {
+                    check_layout(&schema, &bytes);
+                }
+                restored.add_stored(&uid, &state, &schema, group, bytes);
+            }
+            subtask.restore(&restored).unwrap();
+        }
+    }
+
     pub fn try_restore(&mut self, snapshot: &[(String, String, u16, Vec<u8>)]) -> Result<(), JobError> {
         let parallelism = self.subtasks.len() as u32;
         for (number, subtask) in self.subtasks.iter_mut().enumerate() {
@@ -291,11 +313,10 @@ pub fn encode(snapshot: Vec<OperatorSnapshot>) -> Vec<(String, String, u16, Vec<
     all
 }
 
-/// Writes checkpoints in pieces and gives what is read of the last one.
-pub fn encode_pieces(checkpoints: Vec<Vec<OperatorSnapshot>>) -> Vec<(String, String, u16, Vec<u8>)> {
-    let last = checkpoints.len() as u64;
+/// Writes a checkpoint in pieces.
+pub fn encode_pieces(snapshot: Vec<OperatorSnapshot>) -> Vec<StateEntry> {
     let mut entries = Vec::new();
-    for state in checkpoints.into_iter().flatten().flat_map(|operator| operator.states) {
+    for state in snapshot.into_iter().flat_map(|operator| operator.states) {
         let StateParts::Pieces(parts) = state.parts else { panic!("no pieces") };
         for part in parts {
             let mut bytes = Vec::new();
@@ -304,17 +325,7 @@ pub fn encode_pieces(checkpoints: Vec<Vec<OperatorSnapshot>>) -> Vec<(String, St
             entries.push(StateEntry { uid: "op".into(), state, schema, subtask: 0, part: Part::Piece(part.group, bytes) });
         }
     }
-    let whole = pieces::whole(last, entries).unwrap();
-    whole
-        .into_iter()
-        .map(|StateEntry { state, schema, part, .. }| {
-            check_layout(&schema, part.bytes());
-            match part {
-                Part::Group(group, bytes) => (state, schema, group, bytes),
-                other => panic!("{other:?}"),
-            }
-        })
-        .collect()
+    entries
 }
 
 /// Whoever reads a checkpoint without the types, to show or to convert it, walks by the schema.

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use millstream_runtime::ErrorPolicy;
+use millstream_runtime::checkpoint::StateEntry;
 use millstream_runtime::graph::{Frame, Keep};
 use millstream_runtime::operator::Operator;
 use millstream_runtime::operators::*;
@@ -138,7 +139,16 @@ fn check_on<In: Keyed, O: Operator<In>>(
             undisturbed.extend(sorted(first.take()));
             undisturbed.sort();
             assert_eq!(undisturbed, expected, "{backend:?}, split {split}, {before} subtasks, not restored");
-            let snapshot = if in_pieces { encode_pieces(checkpoints) } else { encode(snapshot) };
+            let last = checkpoints.len() as u64;
+            if in_pieces {
+                let stored: Vec<StateEntry> = checkpoints.into_iter().flat_map(encode_pieces).collect();
+                for after in afters.iter().copied() {
+                    let said = format!("{backend:?}, split {split}, in pieces from {before} to {after} subtasks");
+                    goes_on(&job, (before, after), (last, stored.clone()), (&outputs, a, b), (expected, &said));
+                }
+                continue;
+            }
+            let snapshot = encode(snapshot);
             for after in afters.iter().copied() {
                 let mut second = job(after);
                 second.restore(&snapshot);
@@ -164,6 +174,50 @@ fn check_on<In: Keyed, O: Operator<In>>(
             outputs.clear();
         }
     }
+}
+
+/// From a checkpoint in pieces, with others that build upon it: they know what has changed since it was restored.
+fn goes_on<In: Keyed, O: Operator<In>>(
+    job: &impl Fn(u32) -> Job<In, O>,
+    (before, after): (u32, u32),
+    (last, mut stored): (u64, Vec<StateEntry>),
+    (outputs, a, b): (&[O::Out], &[Event<In>], &[Event<In>]),
+    (expected, said): (&[String], &str),
+) where
+    O::Out: Debug + Send,
+{
+    // Restored clocks start where the events left off.
+    let clock = |events: &[&[Event<In>]]| -> Vec<Event<In>> {
+        events.concat().into_iter().rev().find(|event| matches!(event, Event::Clock(_))).into_iter().collect()
+    };
+    let ends = |rows: &[&[O::Out]], said: &str| {
+        let all = sorted(rows.iter().copied().flatten().collect());
+        assert_eq!(all, expected, "{said}");
+    };
+    let mut second = job(after);
+    second.restore_pieces(last, &stored);
+    second.feed(&clock(&[a]));
+    stored.extend(encode_pieces(second.pieces(last + 1, last)));
+    let (now, later) = b.split_at(b.len() / 2);
+    second.feed(now);
+    let so_far = second.take();
+    stored.extend(encode_pieces(second.pieces(last + 2, last + 1)));
+    second.feed(later);
+    second.finish();
+    ends(&[outputs, &so_far, &second.take()], said);
+    let mut third = job(before);
+    third.restore_pieces(last + 2, &stored);
+    third.feed(&clock(&[a, now]));
+    stored.extend(encode_pieces(third.pieces(last + 3, last + 2)));
+    third.feed(later);
+    third.finish();
+    ends(&[outputs, &so_far, &third.take()], &format!("{said}, restored again"));
+    let mut fourth = job(after);
+    fourth.restore_pieces(last + 3, &stored);
+    fourth.feed(&clock(&[a, now]));
+    fourth.feed(later);
+    fourth.finish();
+    ends(&[outputs, &so_far, &fourth.take()], &format!("{said}, restored a third time"));
 }
 
 fn key(row: &Row) -> Result<i64, millstream_runtime::value::EvalError> {

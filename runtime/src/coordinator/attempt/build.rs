@@ -49,7 +49,7 @@ impl Restored {
     pub(super) fn new(settings: &RunSettings, checkpoint: Option<Checkpoint>) -> JobResult<Self> {
         let (chains, parallelism) = (&settings.job.chains, &settings.parallelism);
         let mut old_parallelism = vec![0; chains.len()];
-        let Some(Checkpoint { manifest, entries, groups }) = checkpoint else {
+        let Some(Checkpoint { manifest, entries, groups, .. }) = checkpoint else {
             let dealt = deal(chains, parallelism, settings.max_parallelism, &[], Vec::new())?;
             return Ok(Restored { dealt, in_flight: InFlight::default(), old_parallelism, checkpoint: None });
         };
@@ -162,6 +162,7 @@ impl Shared<'_> {
                     status: self.board.status_of(id, attempt),
                     anew: self.anew.clone(),
                     restored: std::mem::replace(&mut restored.dealt.states[index][subtask], RestoredState::new()),
+                    since: restored.checkpoint.unwrap_or(0),
                     watermark,
                     finished,
                 });

@@ -225,12 +225,11 @@ impl Attempt<'_> {
                 continue;
             }
             region.phase = Phase::Returns(None);
-            // It has state of its own again: what has changed since the last checkpoint is known of the others alone.
-            self.increments.lose();
             let chains = region.chains.clone();
             let uids = self.uids_of(&chains);
             self.carried.forget(|uid| uids.contains(&uid));
             let newest = self.completed.or(self.origin.map(|(checkpoint, _)| checkpoint));
+            self.increments.goes_back(newest, |uid| uids.contains(&uid));
             let (store, job, run) = (self.store.clone(), self.settings.job.name, self.identity.run.clone());
             self.steps.spawn(async move {
                 let read = async {
@@ -282,10 +281,10 @@ impl Attempt<'_> {
     fn restores(&mut self, index: usize, checkpoint: Option<Checkpoint>) -> JobResult<()> {
         let chains = self.regions[index].chains.clone();
         let uids = self.uids_of(&chains);
-        let own = checkpoint.map(|Checkpoint { manifest, mut entries, mut groups }| {
+        let own = checkpoint.map(|Checkpoint { manifest, mut entries, mut groups, to_build_upon }| {
             entries.retain(|entry| uids.contains(&entry.uid.as_str()));
             groups.retain(|group| uids.contains(&group.uid.as_str()));
-            Checkpoint { manifest, entries, groups }
+            Checkpoint { manifest, entries, groups, to_build_upon }
         });
         let mut restored = Restored::new(self.settings, own)?;
         let attempt = self.board.begin_region(chains[0]);

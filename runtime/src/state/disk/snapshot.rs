@@ -115,6 +115,11 @@ impl<V: State> SpilledChanges<V> {
         self.live
     }
 
+    /// Whether it is all of the table.
+    pub fn is_whole(&self) -> bool {
+        self.keys.is_none()
+    }
+
     /// About how many bytes it has in memory.
     pub fn weight(&self) -> usize {
         let keys = self.keys.iter().flatten().map(|key| key.len() + OVERHEAD).sum::<usize>();

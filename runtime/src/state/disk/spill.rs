@@ -304,6 +304,14 @@ impl<K: Key> Spill<K> {
         Ok(SpilledChanges::new(live, keys, shared, at, self.on_disk(table)?))
     }
 
+    /// What is in a table is what the last checkpoint has of it.
+    pub fn restored<V>(&mut self, table: usize, entries: &mut Entries<K, V>) -> JobResult<()> {
+        self.forget_gone()?;
+        self.changed.take(table);
+        entries.list.iter_mut().for_each(|entry| entry.mark = entry.mark & !DIRTY | KNOWN);
+        Ok(())
+    }
+
     /// What of a table is on disk only, as it is now. None: nothing is.
     fn on_disk(&self, table: usize) -> JobResult<Option<Away>> {
         let count = self.away[table];

@@ -199,6 +199,7 @@ impl InPieces {
         let first = self.last.0 + 1 - self.waiting.len() as u64;
         for (checkpoint, (since, taken)) in (first..).zip(self.waiting.drain(..)) {
             for (group, changes) in (0..).zip(taken) {
+                let since = if changes.is_whole() { 0 } else { since };
                 let piece = Piece { checkpoint, since, live: changes.live() };
                 let mut bytes = Vec::new();
                 piece.table(&[], &mut bytes);
@@ -233,8 +234,8 @@ enum Event {
     /// Everything, or what has changed.
     Checkpoint(bool),
     Encode,
-    /// The state is that of the last checkpoint again, with another amount of memory.
-    Restore,
+    /// The state is that of the last checkpoint again, with another amount of memory. Whether the next one builds upon it.
+    Restore(bool),
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -247,7 +248,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         5 => Just(vec![Event::Checkpoint(false)]),
         1 => Just(vec![Event::Checkpoint(true)]),
         2 => Just(vec![Event::Encode]),
-        1 => Just(vec![Event::Restore]),
+        2 => any::<bool>().prop_map(|goes_on| vec![Event::Restore(goes_on)]),
     ];
     prop::collection::vec(event, 0..30).prop_map(|events| events.concat())
 }
@@ -269,7 +270,7 @@ proptest! {
                     Event::Step(step) => apply(step, &mut tables, &mut hashers[at], &mut map),
                     Event::Checkpoint(anew) => checkpoints.take(&mut tables, &map, *anew),
                     Event::Encode => checkpoints.encode(),
-                    Event::Restore => {
+                    Event::Restore(goes_on) => {
                         at = (at + 1) % disks.len();
                         tables = KeyedTables::new(&hashers[at]);
                         let hasher = &mut hashers[at];
@@ -279,9 +280,13 @@ proptest! {
                             }
                         });
                         map.clone_from(&checkpoints.last.1);
-                        // Another attempt: its first is by itself.
-                        checkpoints.stored.clear();
-                        checkpoints.take(&mut tables, &map, true);
+                        if *goes_on {
+                            (0..tables.tables()).for_each(|table| tables.restored(table).unwrap());
+                        } else {
+                            // Another attempt: its first is by itself.
+                            checkpoints.stored.clear();
+                            checkpoints.take(&mut tables, &map, true);
+                        }
                     }
                 }
             }

@@ -41,8 +41,9 @@ impl Task {
         let mut snapshot = match &self.anew {
             None => SnapshotBuilder::new(checkpoint),
             Some(anew) if anew.load(SeqCst) == checkpoint => SnapshotBuilder::in_pieces(checkpoint, 0),
-            Some(_) => SnapshotBuilder::in_pieces(checkpoint, progress.part),
+            Some(_) => SnapshotBuilder::in_pieces(checkpoint, progress.since),
         };
+        progress.since = checkpoint;
         let chain = &mut self.chain;
         seam::in_place(|| chain.snapshot(&mut snapshot))?;
         seam::reach(Point::Snapshot).await?;
