@@ -1,6 +1,6 @@
 //! What a checkpoint takes from the operators of one subtask.
 //!
-//! Taking it is cheap: parts share the state with the operator, which copies what it changes before they are encoded.
+//! Taking it is cheap: parts share the state with the operator, which encodes what it wants to change before it has its turn.
 
 use std::fmt;
 use std::sync::Arc;
