@@ -175,11 +175,17 @@ proptest! {
 #[test]
 fn both_sides_encode_and_nothing_is_lost_or_twice() {
     let (mut table, mut model, mut pieces) = (Table::default(), Model::new(), Pieces::default());
-    for round in 1..=30u64 {
-        pieces.take(&mut table, round == 1, &model);
-        let encoded = &pieces.0[pieces.0.len() - 1].1.snapshot;
+    let mut all = Vec::new();
+    for round in 1..=60u64 {
+        let encoded = if round % 2 == 0 {
+            all.push((table.share(), model.clone()));
+            all.last().and_then(|(shared, _)| shared.as_ref()).map(|(_, snapshot)| snapshot)
+        } else {
+            pieces.take(&mut table, round == 1, &model);
+            pieces.0.last().map(|(_, shares, _)| &shares.snapshot)
+        };
         std::thread::scope(|scope| {
-            scope.spawn(|| encoded.encode(&mut Vec::new()));
+            scope.spawn(|| encoded.inspect(|encoded| encoded.encode(&mut Vec::new())).is_some());
             for number in 0..3_000u64 {
                 let key = number.wrapping_mul(round + 17) % 9_000;
                 if (number + round) % 5 == 0 {
@@ -192,6 +198,21 @@ fn both_sides_encode_and_nothing_is_lost_or_twice() {
             }
         });
     }
+    pieces.check();
+    all.iter().for_each(|(shared, then)| assert!(read(shared) == *then));
+}
+
+/// What has gone is in the next snapshot, also if next to nothing is left and lies elsewhere now.
+#[test]
+fn what_a_sweep_takes_away_is_noted() {
+    let (mut table, mut model, mut pieces) = (Table::default(), Model::new(), Pieces::default());
+    (0..10_000).for_each(|key| put(&mut table, key, key));
+    model.extend((0..10_000).map(|key| (key, key)));
+    pieces.take(&mut table, true, &model);
+    table.sweep(|_| true, |key, _| *key >= 10);
+    model.retain(|key, _| *key < 10);
+    assert_eq!(table.count, 1);
+    pieces.take(&mut table, false, &model);
     pieces.check();
 }
 
