@@ -125,7 +125,10 @@ impl<'a> Attempt<'a> {
         let Start { store, checkpoint, named, first_checkpoint, run, claimed } = start;
         let job = &settings.job;
         let inherited = checkpoint.as_ref().and_then(|checkpoint| checkpoint.manifest.claimed.clone());
-        let mut increments = Increments::new(changes_are_known(job.state));
+        let mut increments = Increments::new(job.state);
+        if let Some(checkpoint) = &checkpoint {
+            increments = increments.behind(checkpoint.manifest.files.iter().map(|file| file.size).sum());
+        }
         // A checkpoint names no file in another directory.
         if let Some(checkpoint) = checkpoint.as_ref().filter(|_| !named) {
             increments = increments.upon(checkpoint.manifest.checkpoint, &checkpoint.to_build_upon);
@@ -137,7 +140,7 @@ impl<'a> Attempt<'a> {
             board: board.clone(),
             reports: report_sender,
             run: run.clone(),
-            anew: increments.anew(),
+            asked: increments.asked(),
             #[cfg(feature = "disk")]
             disk: build::disk(job.state, &settings.params)?,
         };
@@ -439,12 +442,6 @@ impl<'a> Attempt<'a> {
     fn name_of(&self, task: TaskId) -> String {
         format!("{} (subtask {})", self.settings.job.chains[task.chain].name, task.subtask)
     }
-}
-
-/// Whether the tables of keyed state know what has changed since a checkpoint. In memory they do not: every row would have to pay for
-/// what a copy at memory speed costs once in a while.
-fn changes_are_known(state: crate::job::StateConfig) -> bool {
-    !matches!(state, crate::job::StateConfig::Memory)
 }
 
 /// Waits until another process has taken the checkpoint directory.

@@ -1,9 +1,10 @@
 //! What the next checkpoint of an attempt builds upon.
 //!
-//! With state on disk a task hands over what has changed since the checkpoint before ([`pieces`](crate::checkpoint::pieces)). In: the parts of
+//! A task hands over what has changed since the checkpoint before ([`pieces`](crate::checkpoint::pieces)). In: the parts of
 //! checkpoints, those too that were given up, and which were stored. Out: whether the next checkpoint begins anew, and for one that
 //! does not the files to build upon, and what is missing between these and its own pieces.
 //!
+//! - State in memory of which there is little comes as a whole each time: that costs next to nothing, and such a checkpoint needs no other.
 //! - An attempt goes on from the job's own checkpoint that it has restored, and a region that comes back from that which it has: what
 //!   they hold is known then. A state that does not know begins anew by itself, with pieces that need nothing before them.
 //! - Pieces of checkpoints that were given up are carried into the next one, in their order, as they are: not encoded yet. If they are lost,
@@ -14,11 +15,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
+use super::asked::Asked;
 use super::contents::LazyPiece;
 use crate::checkpoint::{DataFile, PieceAt, PieceFile};
 use crate::error::{JobError, JobResult};
+use crate::job::StateConfig;
 use crate::seam;
 
 /// Bytes of pieces that are carried at most: they are in memory.
@@ -30,11 +32,17 @@ struct Limits {
     checkpoints: usize,
     /// Bytes that are never too much.
     bytes: u64,
+    /// With state in memory, a checkpoint of fewer bytes is written as a whole.
+    whole: u64,
 }
 
 /// In a simulation there is little state, and much of it is to begin anew.
 fn limits() -> Limits {
-    if seam::is_simulated() { Limits { checkpoints: 6, bytes: 20_000 } } else { Limits { checkpoints: 200, bytes: 1 << 20 } }
+    if seam::is_simulated() {
+        Limits { checkpoints: 6, bytes: 20_000, whole: 2000 }
+    } else {
+        Limits { checkpoints: 200, bytes: 1 << 20, whole: 4 << 20 }
+    }
 }
 
 /// A key group of a state of an operator.
@@ -43,10 +51,16 @@ type Group = (Arc<str>, Arc<str>, u16);
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Increments {
-    /// The newest checkpoint that begins anew: tasks look here. None: all of them have all state, with no pieces.
-    anew: Option<Arc<AtomicU64>>,
+    /// Where tasks look.
+    asked: Arc<Asked>,
+    /// What is small comes as a whole.
+    in_memory: bool,
+    /// The bytes of the newest checkpoint.
+    size: u64,
     /// The one that is being taken begins anew.
     begins: bool,
+    /// It comes as a whole.
+    whole: bool,
     /// What has changed since the last one that was stored is not known any more.
     lost: bool,
     stored: Option<Chain>,
@@ -81,21 +95,27 @@ struct Last {
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     begins: bool,
+    whole: bool,
     chain: Chain,
     /// To be carried if it cannot be stored.
     pieces: Vec<LazyPiece>,
 }
 
 impl Increments {
-    /// `in_pieces`: tasks hand over what has changed.
-    pub(super) fn new(in_pieces: bool) -> Self {
-        Increments { anew: in_pieces.then(|| Arc::new(AtomicU64::new(0))), ..Increments::default() }
+    /// Of a job that begins.
+    pub(super) fn new(state: StateConfig) -> Self {
+        Increments { in_memory: matches!(state, StateConfig::Memory), ..Increments::default() }
+    }
+
+    /// The same, behind the restore of a checkpoint of so many bytes.
+    pub(super) fn behind(self, size: u64) -> Self {
+        Increments { size, ..self }
     }
 
     /// The same, behind the restore of a checkpoint of the job's own with these files, on which the first one builds.
     pub(super) fn upon(self, checkpoint: u64, files: &[Arc<PieceFile>]) -> Self {
-        let stored = self.anew.is_some().then(|| Chain::of(checkpoint, files));
-        Increments { stored: stored.filter(|chain| !chain.files.is_empty()), ..self }
+        let stored = Chain::of(checkpoint, files);
+        Increments { stored: Some(stored).filter(|chain| !chain.files.is_empty()), ..self }
     }
 
     /// A region begins again from the newest checkpoint that is stored, or from this one that was restored; None: from nothing. What it has
@@ -106,17 +126,17 @@ impl Increments {
         self.lost |= self.stored.as_ref().is_some_and(|chain| Some(chain.newest) != checkpoint);
     }
 
-    /// Where tasks find the number of the newest checkpoint that begins anew.
-    pub(super) fn anew(&self) -> Option<Arc<AtomicU64>> {
-        self.anew.clone()
+    /// Where tasks find what they are to hand over.
+    pub(super) fn asked(&self) -> Arc<Asked> {
+        self.asked.clone()
     }
 
     /// A checkpoint is about to begin. `alone`: nothing else is needed to read it.
     pub(super) fn begin(&mut self, id: u64, alone: bool) {
-        let Some(anew) = &self.anew else { return };
-        self.begins = alone || self.lost || self.stored.as_ref().is_none_or(Chain::is_long);
+        self.whole = self.in_memory && self.size < limits().whole;
+        self.begins = self.whole || alone || self.lost || self.stored.as_ref().is_none_or(Chain::is_long);
         if self.begins {
-            anew.store(id, SeqCst);
+            self.asked.everything(id, !self.whole);
         }
     }
 
@@ -148,9 +168,6 @@ impl Increments {
     /// All parts are there: brings what is carried before them. Gives the files to build upon. An error: they do not join, and the
     /// checkpoint is to be given up.
     pub(super) fn join(&mut self, id: u64, pieces: &mut Vec<LazyPiece>) -> JobResult<(Vec<DataFile>, Draft)> {
-        if self.anew.is_none() {
-            return Ok((Vec::new(), Draft::default()));
-        }
         let mut carried = std::mem::take(&mut self.carried);
         self.carried_bytes = 0;
         let mut chain = match &self.stored {
@@ -169,17 +186,16 @@ impl Increments {
         let files = chain.files.iter().map(|file| file.file.clone()).collect();
         let to_carry = if self.begins { Vec::new() } else { carried.clone() };
         *pieces = carried;
-        Ok((files, Draft { begins: self.begins, chain, pieces: to_carry }))
+        Ok((files, Draft { begins: self.begins, whole: self.whole, chain, pieces: to_carry }))
     }
 
-    /// The checkpoint is stored, with its pieces in these files.
-    pub(super) fn stored(&mut self, draft: Draft, files: Vec<Arc<PieceFile>>) {
-        if self.anew.is_some() {
-            let mut chain = draft.chain;
-            chain.append(files);
-            self.lost &= !draft.begins;
-            self.stored = Some(chain);
-        }
+    /// The checkpoint is stored, with its pieces in these files. `size`: its bytes, without what it builds upon.
+    pub(super) fn stored(&mut self, draft: Draft, files: Vec<Arc<PieceFile>>, size: u64) {
+        let mut chain = draft.chain;
+        chain.append(files);
+        self.lost &= !draft.begins;
+        self.size = size.max(chain.size());
+        self.stored = Some(chain).filter(|_| !draft.whole);
     }
 
     /// The checkpoint could not be stored. `unreadable`: its pieces could not be encoded.
@@ -214,8 +230,7 @@ impl Chain {
         let live = held().map(|last| last.live).sum::<u64>();
         let (bytes, entries) = held().fold((0, 0), |(bytes, entries), last| (bytes + last.bytes, entries + last.entries));
         let now = if entries == 0 { bytes } else { (u128::from(bytes) * u128::from(live) / u128::from(entries)) as u64 };
-        let all = self.files.iter().map(|file| file.file.size).sum::<u64>();
-        self.checkpoints > limits.checkpoints || all > now.saturating_mul(2).saturating_add(limits.bytes)
+        self.checkpoints > limits.checkpoints || self.size() > now.saturating_mul(2).saturating_add(limits.bytes)
     }
 
     /// Adds the pieces of a checkpoint, and of those before it that were given up.
@@ -230,6 +245,10 @@ impl Chain {
             (last.checkpoint, last.live) = (piece.checkpoint, piece.live);
         }
         Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.file.size).sum()
     }
 
     /// Adds the files with those pieces. Files go of which nothing counts any more.
@@ -256,7 +275,7 @@ impl Chain {
 mod tests {
     use super::*;
     use crate::checkpoint::{Piece, PiecesAt};
-    use crate::operator::KeyGroupPart;
+    use crate::operator::{Form, KeyGroupPart};
 
     fn part(group: u16, checkpoint: u64, since: u64, weight: usize) -> LazyPiece {
         let piece = Piece { checkpoint, since, live: 10 };
@@ -284,18 +303,18 @@ mod tests {
 
     /// After one that is stored.
     fn begun() -> Increments {
-        let mut increments = Increments::new(true);
+        let mut increments = Increments::default();
         increments.begin(1, false);
         let mut pieces = vec![part(0, 1, 0, 100), part(1, 1, 0, 100)];
         let (files, draft) = increments.join(1, &mut pieces).unwrap();
         assert_eq!(files, []);
-        increments.stored(draft, vec![file(1, 1, &pieces)]);
+        increments.stored(draft, vec![file(1, 1, &pieces)], 1);
         increments
     }
 
     fn next(increments: &mut Increments, id: u64, alone: bool) -> bool {
         increments.begin(id, alone);
-        increments.anew().unwrap().load(SeqCst) == id
+        increments.asked().form(id, 7) == (Form::Pieces { checkpoint: id, since: 0 })
     }
 
     #[test]
@@ -317,7 +336,7 @@ mod tests {
         let mut entries = vec![part(0, 4, 3, 1), part(1, 4, 3, 1)];
         let (files, draft) = increments.join(4, &mut entries).unwrap();
         assert_eq!((of(&files), checkpoints(&entries)), (vec![1], vec![2, 2, 3, 3, 4, 4]));
-        increments.stored(draft, vec![file(4, 1, &entries)]);
+        increments.stored(draft, vec![file(4, 1, &entries)], 1);
         assert!(!next(&mut increments, 5, false));
         let mut entries = vec![part(0, 5, 4, 1), part(1, 5, 4, 1)];
         let (files, _) = increments.join(5, &mut entries).unwrap();
@@ -342,7 +361,7 @@ mod tests {
         let mut entries = vec![part(0, 5, 0, 1), part(1, 5, 0, 1)];
         let (files, draft) = increments.join(5, &mut entries).unwrap();
         assert_eq!((files, checkpoints(&entries)), (vec![], vec![5, 5]));
-        increments.stored(draft, vec![file(5, 1, &entries)]);
+        increments.stored(draft, vec![file(5, 1, &entries)], 1);
         assert!(!next(&mut increments, 6, false));
         // A part that never came, whatever else was said: the pieces tell.
         assert!(increments.join(6, &mut vec![part(0, 6, 5, 1), part(1, 6, 4, 1)]).is_err());
@@ -356,21 +375,21 @@ mod tests {
         assert!(next(&mut increments, 2, true));
         let mut pieces = vec![part(0, 2, 0, 100), part(1, 2, 0, 100)];
         let (_, draft) = increments.join(2, &mut pieces).unwrap();
-        increments.stored(draft, vec![file(2, 200, &pieces)]);
+        increments.stored(draft, vec![file(2, 200, &pieces)], 200);
         let mut id = 2;
         while !next(&mut increments, id + 1, false) {
             id += 1;
             let mut entries = vec![part(0, id, id - 1, 100_000), part(1, id, id - 1, 1)];
             let (files, draft) = increments.join(id, &mut entries).unwrap();
             assert_eq!(files.len() as u64, id - 2);
-            increments.stored(draft, vec![file(id, 100_000, &entries)]);
+            increments.stored(draft, vec![file(id, 100_000, &entries)], 100_000);
         }
         assert_eq!(id, 2 + 11, "a megabyte more than is there");
     }
 
     /// As `begun`, behind a restore of that checkpoint.
     fn restored(pieces: &[LazyPiece]) -> Increments {
-        Increments::new(true).upon(1, &[file(1, 1, pieces)])
+        Increments::default().upon(1, &[file(1, 1, pieces)])
     }
 
     #[test]
@@ -381,13 +400,13 @@ mod tests {
         let mut entries = vec![part(0, 5, 1, 1), part(1, 5, 0, 100)];
         let (files, draft) = increments.join(5, &mut entries).unwrap();
         assert_eq!((of(&files), checkpoints(&entries)), (vec![1], vec![5, 5]));
-        increments.stored(draft, vec![file(5, 1, &entries)]);
+        increments.stored(draft, vec![file(5, 1, &entries)], 1);
         // And then the other: nobody needs the first file any more.
         assert!(!next(&mut increments, 6, false));
         let mut entries = vec![part(0, 6, 0, 100), part(1, 6, 5, 1)];
         let (files, draft) = increments.join(6, &mut entries).unwrap();
         assert_eq!(of(&files), [1, 5]);
-        increments.stored(draft, vec![file(6, 1, &entries)]);
+        increments.stored(draft, vec![file(6, 1, &entries)], 1);
         assert!(!next(&mut increments, 7, false));
         let (files, _) = increments.join(7, &mut vec![part(0, 7, 6, 1), part(1, 7, 6, 1)]).unwrap();
         assert_eq!(of(&files), [5, 6]);
@@ -404,7 +423,7 @@ mod tests {
         increments.given_up();
         assert!(next(&mut increments, 6, false));
         // One without pieces is nothing to build upon.
-        assert!(next(&mut Increments::new(true).upon(1, &[]), 5, false));
+        assert!(next(&mut Increments::default().upon(1, &[]), 5, false));
     }
 
     #[test]
@@ -419,7 +438,7 @@ mod tests {
         let mut entries = vec![part(0, 3, 2, 1), of_region(0, 3, 1)];
         let (files, draft) = increments.join(3, &mut entries).unwrap();
         assert_eq!((of(&files), checkpoints(&entries)), (vec![1], vec![2, 3, 3]));
-        increments.stored(draft, vec![file(3, 1, &entries)]);
+        increments.stored(draft, vec![file(3, 1, &entries)], 1);
         // What it goes back to is not what the others build upon.
         increments.goes_back(Some(1), |uid| uid == "r");
         assert!(next(&mut increments, 4, false));

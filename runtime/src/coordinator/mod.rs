@@ -1,6 +1,7 @@
 //! The coordinator of a job: starts its tasks, assigns splits, takes checkpoints, commits sinks, and ends or restarts the job.
 
 mod alignment;
+mod asked;
 mod attempt;
 mod checkpointing;
 mod commit;
@@ -28,6 +29,7 @@ mod storage;
 #[cfg(test)]
 mod storage_tests;
 
+pub(crate) use asked::Asked;
 pub(crate) use commit::SinkStatus;
 pub(crate) use contents::Contents;
 pub use control::{CheckpointInfo, JobState};

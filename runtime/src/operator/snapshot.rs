@@ -38,7 +38,12 @@ impl SnapshotBuilder {
 
     /// Of this checkpoint, with keyed state in pieces: what has changed since `since`, which was the last that was taken; 0: everything.
     pub fn in_pieces(checkpoint: u64, since: u64) -> Self {
-        SnapshotBuilder { checkpoint, form: Form::Pieces { checkpoint, since }, operators: Vec::new() }
+        SnapshotBuilder::of(checkpoint, Form::Pieces { checkpoint, since })
+    }
+
+    /// Of this checkpoint, with keyed state in this form.
+    pub fn of(checkpoint: u64, form: Form) -> Self {
+        SnapshotBuilder { checkpoint, form, operators: Vec::new() }
     }
 
     /// The number of the checkpoint.

@@ -4,7 +4,6 @@ mod checkpoint;
 mod events;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
@@ -14,6 +13,7 @@ use super::message::{TaskId, TaskMessage, TaskReport};
 use super::status::{PublishClock, StatusSnapshot, TaskStatus};
 use super::times::{Doing, waiting};
 use crate::chain::{Chain, ChainReport};
+use crate::coordinator::Asked;
 use crate::error::{JobError, JobResult};
 use crate::exchange::{Element, Gate, GateEvent, Outbox, OutboxHandle};
 use crate::operator::RestoredState;
@@ -40,8 +40,8 @@ pub(crate) struct Task {
     /// How long a partial batch may wait; None: until it is full.
     pub buffer_timeout: Option<Duration>,
     pub status: Arc<TaskStatus>,
-    /// The newest checkpoint that needs all keyed state, where the others need what has changed. None: all of them do.
-    pub anew: Option<Arc<AtomicU64>>,
+    /// What is to be handed over of keyed state.
+    pub asked: Arc<Asked>,
     pub restored: RestoredState,
     /// Its checkpoint, which the coordinator knows the pieces of; 0: there is none.
     pub since: u64,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 
 use crate::chain::{AlignmentMember, BuildContext, ChainBuilder, Routers, SinkRegistry, Timing};
 use crate::checkpoint::SubtaskEntry;
+use crate::coordinator::asked::Asked;
 use crate::coordinator::in_flight::InFlight;
 use crate::coordinator::layout::{Dealt, deal, deal_groups, wire};
 use crate::coordinator::run::RunSettings;
@@ -29,8 +29,7 @@ pub(super) struct Shared<'a> {
     pub board: Arc<Board>,
     pub reports: Reports,
     pub run: String,
-    /// See [`Increments`](crate::coordinator::increments::Increments).
-    pub anew: Option<Arc<AtomicU64>>,
+    pub asked: Arc<Asked>,
     #[cfg(feature = "disk")]
     pub disk: Option<Arc<crate::state::Disk>>,
 }
@@ -160,7 +159,7 @@ impl Shared<'_> {
                     cancel: cancelled.clone(),
                     buffer_timeout,
                     status: self.board.status_of(id, attempt),
-                    anew: self.anew.clone(),
+                    asked: self.asked.clone(),
                     restored: std::mem::replace(&mut restored.dealt.states[index][subtask], RestoredState::new()),
                     since: restored.checkpoint.unwrap_or(0),
                     watermark,

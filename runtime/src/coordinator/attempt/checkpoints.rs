@@ -135,7 +135,7 @@ impl Attempt<'_> {
             Err(error) => return self.not_stored(writing, error).map(|()| false),
         };
         self.begun = false;
-        self.increments.stored(writing.draft, to_build_upon);
+        self.increments.stored(writing.draft, to_build_upon, size);
         self.failures.succeeded();
         self.pause(Duration::ZERO);
         for mailbox in self.mailboxes.iter().flatten() {

@@ -1,6 +1,5 @@
 //! A task's part of a checkpoint: when it is taken, how it is encoded, and what is said of it.
 
-use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use super::{Progress, Task, TaskFailure};
@@ -38,11 +37,7 @@ impl Task {
             self.outbox.put_all(|| Element::Barrier(checkpoint));
         }
         seam::reach(Point::Barrier).await?;
-        let mut snapshot = match &self.anew {
-            None => SnapshotBuilder::new(checkpoint),
-            Some(anew) if anew.load(SeqCst) == checkpoint => SnapshotBuilder::in_pieces(checkpoint, 0),
-            Some(_) => SnapshotBuilder::in_pieces(checkpoint, progress.since),
-        };
+        let mut snapshot = SnapshotBuilder::of(checkpoint, self.asked.form(checkpoint, progress.since));
         progress.since = checkpoint;
         let chain = &mut self.chain;
         seam::in_place(|| chain.snapshot(&mut snapshot))?;
