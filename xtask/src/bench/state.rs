@@ -200,27 +200,51 @@ fn large_state(megabytes: u64, snapshots: usize) -> Result<(), String> {
         let rows = random.batch();
         quiet.push(push(&mut stage, rows)?);
     }
-    let (mut pauses, mut during, mut encoding) = (Vec::new(), Vec::new(), Vec::new());
+    line("a batch of 1000 rows, no snapshot", &mut quiet);
+    let mut number = 0;
     let mut last = Vec::new();
-    for _ in 0..snapshots {
-        let mut builder = SnapshotBuilder::new(1);
-        let start = Clock::start();
-        Stage::<u64>::snapshot(&mut stage, &mut builder).map_err(fail)?;
-        pauses.push(start.elapsed());
-        let encoder = std::thread::spawn(move || encode(builder));
-        while !encoder.is_finished() {
-            let rows = random.batch();
-            during.push(push(&mut stage, rows)?);
+    for what in ["everything", "what has changed in 200 batches"] {
+        let (mut pauses, mut during, mut encoding, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        for _ in 0..snapshots {
+            number += 1;
+            let mut builder = match what {
+                "everything" => SnapshotBuilder::new(number),
+                _ => SnapshotBuilder::in_pieces(number, number - 1),
+            };
+            let start = Clock::start();
+            Stage::<u64>::snapshot(&mut stage, &mut builder).map_err(fail)?;
+            pauses.push(start.elapsed());
+            let encoder = std::thread::spawn(move || encode(builder));
+            let mut batches = 0;
+            while !encoder.is_finished() || batches < 200 {
+                let rows = random.batch();
+                let took = push(&mut stage, rows)?;
+                if !encoder.is_finished() {
+                    during.push(took);
+                }
+                batches += 1;
+            }
+            let (parts, took) = encoder.join().map_err(|_| "the encoding thread panicked")?;
+            // The first in pieces has everything.
+            if what == "everything" {
+                last = parts;
+            } else if encoding.is_empty() && bytes == 0 {
+                bytes = 1;
+                continue;
+            } else {
+                bytes = parts.iter().map(|part| part.3.len()).sum();
+            }
+            encoding.push(took);
         }
-        let (parts, took) = encoder.join().map_err(|_| "the encoding thread panicked")?;
-        encoding.push(took);
-        last = parts;
+        match bytes {
+            0 => println!("{what}:"),
+            bytes => println!("{what} ({:.1} MB):", bytes as f64 / 1e6),
+        }
+        line("  a barrier holds the operator up", &mut pauses);
+        line("  a batch of 1000 rows, meanwhile", &mut during);
+        line("  encoding on another thread", &mut encoding);
     }
     let bytes: usize = last.iter().map(|part| part.3.len()).sum();
-    line("a barrier holds the operator up", &mut pauses);
-    line("a batch of 1000 rows, no snapshot", &mut quiet);
-    line("a batch of 1000 rows, during a snapshot", &mut during);
-    line("encoding on another thread", &mut encoding);
     drop(stage);
     let mut restored = RestoredState::new();
     for (state, schema, group, bytes) in last {
