@@ -214,8 +214,10 @@ fn rust_blocks_are_parts_of_examples() {
             examples.push_str(&squeezed(&text));
         }
     }
-    let connector = std::fs::read_to_string(root().join("examples/connector/src/feed.rs")).expect("the example of connectors");
-    examples.push_str(&squeezed(&connector));
+    for file in ["feed.rs", "mirror.rs"] {
+        let connector = root().join("examples/connector/src").join(file);
+        examples.push_str(&squeezed(&std::fs::read_to_string(connector).expect("the example of connectors")));
+    }
     let page = std::fs::read_to_string(root().join("docs/rust.md")).expect("the guide");
     let blocks: Vec<&str> = page.split("\n```rust\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
     assert!(blocks.len() >= 3, "the guide has examples");

@@ -65,7 +65,7 @@ fn documented(attributes: &[Attribute], span: proc_macro2::Span, what: &str, say
 
 /// What the struct says of itself that the language has to know; the macro only needs its name.
 fn of_struct(input: &DeriveInput) -> Result<String> {
-    const KNOWN: &[&str] = &["name", "formats", "bounded", "replayable", "exactly_once"];
+    const KNOWN: &[&str] = &["name", "formats", "bounded", "replayable", "exactly_once", "keyed"];
     let mut name = snake(&input.ident.unraw().to_string());
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("flow")) {
         attribute.parse_nested_meta(|meta| {
@@ -78,7 +78,7 @@ fn of_struct(input: &DeriveInput) -> Result<String> {
                         return Err(Error::new(formats.span(), "name the formats, the default first: `formats = \"json, csv\"`"));
                     }
                 }
-                "bounded" | "replayable" | "exactly_once" => {}
+                "bounded" | "replayable" | "exactly_once" | "keyed" => {}
                 _ => return Err(Error::new(meta.path.span(), unknown(&word, KNOWN, "a connector"))),
             }
             Ok(())

@@ -4,7 +4,9 @@
 
 pub use crate::aggregates::{Accumulator, Retract};
 pub use crate::chain::{Chain, ChainBuilder, SourceConfig};
-pub use crate::connectors::own::{Connector, SinkConnector, SourceConnector, derived as connector, own_sink, own_source};
+pub use crate::connectors::own::{
+    Connector, SinkConnector, SourceConnector, derived as connector, own_sink, own_source, own_stream_sink, own_table_sink,
+};
 pub use crate::error::{JobError, JobResult};
 #[cfg(feature = "zones")]
 pub use crate::graph::CalendarUnit;

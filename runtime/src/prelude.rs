@@ -1,12 +1,12 @@
 //! What Rust files of a pipeline name: `use millstream::prelude::*;`.
 
 pub use crate::aggregates::{Accumulator, Retract};
-pub use crate::connectors::own::{Connector, Secret, SinkConnector, SourceConnector};
+pub use crate::connectors::own::{Connector, Secret, SinkConnector, SourceConnector, TableKey, TableSinkConnector};
 pub use crate::error::{JobError, JobResult};
 pub use crate::formats::Format;
 pub use crate::operator::Failure;
 pub use crate::operators::{Context, NoBroadcast, NoSide, Process, SharedContext};
-pub use crate::record::Record;
+pub use crate::record::{Change, ChangeKind, Record};
 pub use crate::state::kinds::{AggregatingState, ListState, MapState, Reduce, ReducingState, ValueState};
 pub use crate::state::{BroadcastState, OperatorList, Shared, State, UnionList};
 pub use crate::value::{Bytes, Date, Decimal, Duration, EvalError, Json, Map, Str, Time, Timestamp, Uuid};

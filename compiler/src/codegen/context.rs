@@ -108,6 +108,11 @@ impl<'a> Context<'a> {
         own.find(|(_, of)| of.spec.name == name).map(|(number, of)| self.rust.path(number, &of.path))
     }
 
+    /// Whether a connector of the user's own takes the rows of streams as they are.
+    pub(super) fn takes_plain_rows(&self, name: &str) -> bool {
+        self.job.rust.iter().flat_map(|module| &module.connectors).any(|of| of.spec.name == name && of.plain_rows)
+    }
+
     /// The accumulator of an aggregate of the user's own.
     pub(super) fn own_aggregate(&self, name: &str) -> Option<(TokenStream, &'a RustAggregate)> {
         let modules = self.job.rust.iter().enumerate();

@@ -28,8 +28,13 @@ fn pipeline(name: &str, columns: Vec<Field>, operation: Operation, output: Vec<F
         })
     };
     let source = SourceOperation { format: Some("json".into()), ..SourceOperation::new("file", Vec::new()) };
-    let sink =
-        SinkOperation { connector: "file".into(), options: Vec::new(), format: Some("json".into()), format_options: Vec::new() };
+    let sink = SinkOperation {
+        connector: "file".into(),
+        key: Vec::new(),
+        options: Vec::new(),
+        format: Some("json".into()),
+        format_options: Vec::new(),
+    };
     let source = add("rows/source/0", Operation::Source(source), stream(columns), 1);
     let middle = add("rows/step/0", operation, stream(output.clone()), 2);
     let sink = add("sink/rows/file", Operation::Sink(sink), stream(output), 3);

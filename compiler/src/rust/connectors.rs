@@ -28,6 +28,8 @@ pub struct RustConnectorItem {
     pub bounded: bool,
     pub replayable: bool,
     pub exactly_once: bool,
+    /// It finds rows of tables by their key.
+    pub keyed: Option<Span>,
 }
 
 /// A field of it.
@@ -73,6 +75,7 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
         bounded: false,
         replayable: false,
         exactly_once: false,
+        keyed: None,
     };
     let mut problems = Vec::new();
     of_struct(reader, &item.attrs, &mut read, &mut problems);
@@ -113,7 +116,7 @@ fn documented(reader: &mut Reader<'_>, attrs: &[syn::Attribute], name: &Name, wh
 }
 
 fn of_struct(reader: &Reader<'_>, attrs: &[syn::Attribute], read: &mut RustConnectorItem, problems: &mut Vec<Diagnostic>) {
-    const KNOWN: &[&str] = &["name", "formats", "bounded", "replayable", "exactly_once"];
+    const KNOWN: &[&str] = &["name", "formats", "bounded", "replayable", "exactly_once", "keyed"];
     let place = &reader.place;
     of_flow(place, attrs, KNOWN, problems, |word, meta| {
         match word {
@@ -125,6 +128,7 @@ fn of_struct(reader: &Reader<'_>, attrs: &[syn::Attribute], read: &mut RustConne
             "bounded" => read.bounded = true,
             "replayable" => read.replayable = true,
             "exactly_once" => read.exactly_once = true,
+            "keyed" => read.keyed = Some(place.span(meta.path.span())),
             _ => return Ok(false),
         }
         Ok(true)

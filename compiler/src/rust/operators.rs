@@ -89,6 +89,7 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
         "Retract" => return reader.file.retracts.push(name),
         "SourceConnector" => return reader.file.source_connectors.push(name),
         "SinkConnector" => return reader.file.sink_connectors.push(name),
+        "TableSinkConnector" => return reader.file.table_connectors.push(name),
         "Process" => {}
         _ => return,
     }

@@ -47,6 +47,7 @@ fn empty(id: FileId) -> RustFile {
         retracts: Vec::new(),
         source_connectors: Vec::new(),
         sink_connectors: Vec::new(),
+        table_connectors: Vec::new(),
         structs: Vec::new(),
         enums: Vec::new(),
         defaults: Vec::new(),

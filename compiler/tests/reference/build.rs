@@ -243,8 +243,13 @@ impl Builder {
 
     pub fn sink(&mut self, input: VertexId) -> VertexId {
         let schema = self.rows(input);
-        let operation =
-            SinkOperation { connector: "file".to_owned(), options: Vec::new(), format: None, format_options: Vec::new() };
+        let operation = SinkOperation {
+            connector: "file".to_owned(),
+            key: Vec::new(),
+            options: Vec::new(),
+            format: None,
+            format_options: Vec::new(),
+        };
         self.after(input, Operation::Sink(operation), schema, Changelog::Append, Exchange::Forward)
     }
 }

@@ -248,21 +248,43 @@ impl<T: Record, F: Format> Sink<T> for BatchSink<T, F> {
     type Writer = BatchWriter<F::Encoder<T>>;
 
     fn writer(&self, context: &SinkContext) -> JobResult<Self::Writer> {
-        let writer = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), (&context.uid, context.subtask));
-        let (options, encoder) = (self.options.clone(), self.format.encoder()?);
-        Ok(BatchWriter { options, encoder, writer, batches: Vec::new(), rows: 0, sent: 0 })
+        Ok(BatchWriter { batches: Batches::new(&self.options, context), encoder: self.format.encoder()? })
     }
 
     fn committer(&self, _context: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
-        Ok(Some(Box::new(BatchCommitter { url: self.options.url.clone() })))
+        Ok(Some(self.options.committer()))
     }
 }
 
-/// Collects the rows of a checkpoint, and stages them when it comes.
+impl Batch {
+    /// Shows what was staged.
+    pub fn committer(&self) -> Box<dyn Committer> {
+        Box::new(BatchCommitter { url: self.url.clone() })
+    }
+}
+
+/// Makes lines of rows.
 #[derive(Debug)]
 pub struct BatchWriter<E> {
-    options: Batch,
+    batches: Batches,
     encoder: E,
+}
+
+impl<T, E: Encoder<T>> SinkWriter<T> for BatchWriter<E> {
+    fn write(&mut self, row: T) -> JobResult<()> {
+        self.encoder.encode(&row, self.batches.next());
+        Ok(())
+    }
+
+    fn prepare_commit(&mut self, _checkpoint: u64) -> JobResult<Vec<Vec<u8>>> {
+        self.batches.stage()
+    }
+}
+
+/// Collects the lines of a checkpoint, and stages them when it comes.
+#[derive(Debug)]
+pub struct Batches {
+    options: Batch,
     /// A random number: no other writer, of this attempt or of one before, has the same ids.
     writer: u64,
     batches: Vec<Vec<u8>>,
@@ -271,20 +293,26 @@ pub struct BatchWriter<E> {
     sent: u64,
 }
 
-impl<T, E: Encoder<T>> SinkWriter<T> for BatchWriter<E> {
-    fn write(&mut self, row: T) -> JobResult<()> {
+impl Batches {
+    /// Those of one writer.
+    pub fn new(options: &Batch, context: &SinkContext) -> Self {
+        let writer = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), (&context.uid, context.subtask));
+        Batches { options: options.clone(), writer, batches: Vec::new(), rows: 0, sent: 0 }
+    }
+
+    /// Where the next line goes.
+    pub fn next(&mut self) -> &mut Vec<u8> {
         if self.batches.is_empty() || self.rows >= self.options.rows {
             self.batches.push(Vec::new());
             self.rows = 0;
         }
-        if let Some(batch) = self.batches.last_mut() {
-            self.encoder.encode(&row, batch);
-            self.rows += 1;
-        }
-        Ok(())
+        self.rows += 1;
+        let last = self.batches.len() - 1;
+        &mut self.batches[last]
     }
 
-    fn prepare_commit(&mut self, _checkpoint: u64) -> JobResult<Vec<Vec<u8>>> {
+    /// Sends all of them, and gives their ids.
+    pub fn stage(&mut self) -> JobResult<Vec<Vec<u8>>> {
         let mut staged = Vec::new();
         for batch in std::mem::take(&mut self.batches) {
             let id = format!("{:016x}-{}", self.writer, self.sent);

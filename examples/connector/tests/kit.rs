@@ -1,14 +1,15 @@
-//! Both connectors, held to the connector test kit.
+//! The connectors, held to the connector test kit.
 
 mod service;
 
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
 use connector::feed::{Batch, BatchSink, Poll, PollSource, ask};
+use connector::mirror::{Mirror, MirrorSink};
 use millstream::formats::{Decoder as _, Format as _, JsonFormat};
 use millstream::prelude::*;
 use millstream::{JobError, Options};
-use millstream_testkit::{Boundedness, Delivery, SinkClaims, SinkContext, SourceClaims, SourceContext, Splits};
+use millstream_testkit::{Boundedness, Delivery, SinkClaims, SinkContext, SourceClaims, SourceContext, Splits, TableSinkContext};
 
 use service::Service;
 
@@ -85,13 +86,67 @@ impl SinkContext for Table {
     }
 
     fn read(&self) -> JobResult<Vec<Number>> {
-        let mut decoder = JsonFormat::from_options(&Options::new())?.decoder::<Number>(None)?;
-        let table = ask(&self.url, "GET", "/table", "")?;
-        let rows = table.lines().map(|line| decoder.decode(line.as_bytes()));
-        rows.filter_map(Result::transpose).collect::<Result<_, _>>().map_err(|error| JobError::new(error.to_string()))
+        rows(&self.url)
     }
+}
+
+/// The rows that can be seen.
+fn rows<T: Record>(url: &str) -> JobResult<Vec<T>> {
+    let mut decoder = JsonFormat::from_options(&Options::new())?.decoder::<T>(None)?;
+    let table = ask(url, "GET", "/table", "")?;
+    let rows = table.lines().map(|line| decoder.decode(line.as_bytes()));
+    rows.filter_map(Result::transpose).collect::<Result<_, _>>().map_err(|error| JobError::new(error.to_string()))
 }
 
 mod sink {
     millstream_testkit::sink_suite!(super::Table);
+}
+
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Version {
+    pub number: u64,
+    pub version: u64,
+}
+
+/// The table of a service, by key.
+pub struct Mirrored(Table);
+
+impl TableSinkContext for Mirrored {
+    type Row = Version;
+    type Sink = MirrorSink<Version, JsonFormat>;
+    const NAME: &'static str = "mirror (example)";
+    const CLAIMS: SinkClaims = SinkClaims::EXACTLY_ONCE;
+
+    fn open() -> JobResult<Self> {
+        Table::open().map(Mirrored)
+    }
+
+    fn address(&self) -> String {
+        self.0.address()
+    }
+
+    fn at(address: &str) -> JobResult<Self> {
+        Table::at(address).map(Mirrored)
+    }
+
+    fn row(&self, key: u64, version: u64) -> Version {
+        Version { number: key, version }
+    }
+
+    fn key(row: &Version) -> u64 {
+        row.number
+    }
+
+    fn sink(&self) -> JobResult<Self::Sink> {
+        let mirror = Mirror::from_options(&Options::new().with("url", self.0.url.clone()).with("rows", 20))?;
+        mirror.table_sink(JsonFormat::from_options(&Options::new())?, TableKey::new::<Version>(&["number"])?)
+    }
+
+    fn read(&self) -> JobResult<Vec<Version>> {
+        rows(&self.0.url)
+    }
+}
+
+mod table_sink {
+    millstream_testkit::table_sink_suite!(super::Mirrored);
 }

@@ -97,8 +97,13 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         S: Sink<T>,
         M: Fn(&mut ChainBuilder<'_>) -> JobResult<S> + Send + Sync + 'static,
     {
-        let operation =
-            Operation::Sink(SinkOperation { connector: kind.to_owned(), options, format: None, format_options: Vec::new() });
+        let operation = Operation::Sink(SinkOperation {
+            connector: kind.to_owned(),
+            key: Vec::new(),
+            options,
+            format: None,
+            format_options: Vec::new(),
+        });
         let Placed { vertex, uid, name } = self.place(kind, operation, rows, &at);
         self.head.get_or_insert(vertex);
         let make = make(uid);

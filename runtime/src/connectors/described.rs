@@ -20,6 +20,10 @@ pub struct Described {
     pub source: bool,
     /// It can be written to.
     pub sink: bool,
+    /// Tables can be written to it.
+    pub tables: bool,
+    /// It finds rows of tables by their key.
+    pub keyed: bool,
     /// What it reads comes to an end.
     pub bounded: bool,
     /// It can be read again from a stored position.
@@ -81,8 +85,14 @@ impl Described {
         // Every source can be cut by time: the engine does it, not the connector.
         let of_source = [options.as_slice(), &[SINCE, UNTIL]].concat().leak();
         let source = SourceSpec { rust: "", options: of_source, formats, replayable: self.replayable, bounded, columns: None };
-        let sink =
-            SinkSpec { rust: "", options: options.leak(), formats, accepts_tables: false, exactly_once: self.exactly_once };
+        let sink = SinkSpec {
+            rust: "",
+            options: options.leak(),
+            formats,
+            accepts_tables: self.tables,
+            needs_key: self.keyed,
+            exactly_once: self.exactly_once,
+        };
         let spec: &'static ConnectorSpec = Box::leak(Box::new(ConnectorSpec {
             name: text(&self.name),
             doc: text(&self.doc),
@@ -112,6 +122,8 @@ mod tests {
             formats: vec!["json".to_owned()],
             source: true,
             sink: false,
+            tables: false,
+            keyed: false,
             bounded: false,
             replayable: true,
             exactly_once: false,

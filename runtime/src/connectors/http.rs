@@ -75,6 +75,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         ],
         formats: &["json", "text"],
         accepts_tables: false,
+        needs_key: false,
         exactly_once: false,
     }),
 };

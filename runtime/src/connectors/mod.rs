@@ -62,6 +62,8 @@ pub struct SinkSpec {
     pub formats: &'static [&'static str],
     /// Whether it takes tables (updates and deletes).
     pub accepts_tables: bool,
+    /// Whether it finds rows by their key, so that there has to be one.
+    pub needs_key: bool,
     /// Whether rows appear exactly once after failures.
     pub exactly_once: bool,
 }

@@ -9,8 +9,8 @@ use super::format_of;
 use crate::error::{JobError, JobResult};
 use crate::formats::Format;
 use crate::options::{OptionValue, Options};
-use crate::record::Record;
-use crate::sink::Sink;
+use crate::record::{Change, Record};
+use crate::sink::{Inserts, Sink};
 use crate::source::Source;
 use crate::value::{Duration, Str, Timestamp};
 
@@ -46,6 +46,62 @@ pub trait SinkConnector: Connector {
     fn sink<T: Record, F: Format>(self, format: F) -> JobResult<Self::Sink<T, F>>;
 }
 
+/// A connector that tables can be written to: `sink totals into mirror { .. } key (customer)`.
+///
+/// Streams come to it as well, as rows that are only added, unless it is a [`SinkConnector`], too.
+pub trait TableSinkConnector: Connector {
+    /// Writes what happens to rows of type `T` in the format `F`.
+    type Sink<T: Record, F: Format>: Sink<Change<T>>;
+
+    /// The sink with these options. `key` says which columns tell rows apart. Called on the coordinator and on each task, so it connects
+    /// to nothing yet.
+    fn table_sink<T: Record, F: Format>(self, format: F, key: TableKey) -> JobResult<Self::Sink<T, F>>;
+}
+
+/// The columns that rows of a table are told apart by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableKey {
+    columns: Vec<String>,
+    positions: Vec<usize>,
+    known: bool,
+}
+
+impl TableKey {
+    /// The key of rows of type `T`, by the outside names of its columns. Without columns there is one row at most.
+    ///
+    /// # Errors
+    ///
+    /// A column that the rows do not have.
+    pub fn new<T: Record>(columns: &[&str]) -> JobResult<Self> {
+        let position = |name: &&str| {
+            let found = T::COLUMNS.iter().position(|column| column.name == *name);
+            found.ok_or_else(|| JobError::new(format!("`{}` has no column `{name}` for a key", T::NAME)))
+        };
+        let positions = columns.iter().map(position).collect::<JobResult<_>>()?;
+        Ok(TableKey { columns: columns.iter().map(|&name| name.to_owned()).collect(), positions, known: true })
+    }
+
+    /// No key: rows are told apart by all of their columns, and equal ones may stand several times.
+    pub fn unknown() -> Self {
+        TableKey { columns: Vec::new(), positions: Vec::new(), known: false }
+    }
+
+    /// Whether there is one. With `#[flow(keyed)]` there always is.
+    pub fn is_known(&self) -> bool {
+        self.known
+    }
+
+    /// The outside names of its columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The values of the key in a row of the type that it was made for, as text; None: null.
+    pub fn of<'a, T: Record>(&'a self, row: &'a T) -> impl Iterator<Item = Option<Str>> + 'a {
+        self.positions.iter().map(|position| row.column_text(*position))
+    }
+}
+
 /// The source of a pipeline: what generated code calls.
 pub fn own_source<C: SourceConnector, T: Record, F: Format>(options: &Options) -> JobResult<C::Source<T, F>> {
     C::from_options(options)?.source(format_of(options)?)
@@ -54,6 +110,23 @@ pub fn own_source<C: SourceConnector, T: Record, F: Format>(options: &Options) -
 /// The sink of a pipeline: what generated code calls.
 pub fn own_sink<C: SinkConnector, T: Record, F: Format>(options: &Options) -> JobResult<C::Sink<T, F>> {
     C::from_options(options)?.sink(format_of(options)?)
+}
+
+/// The sink of a table: what generated code calls. `key`: None: the table has none.
+pub fn own_table_sink<C: TableSinkConnector, T: Record, F: Format>(
+    options: &Options,
+    key: Option<&[&str]>,
+) -> JobResult<C::Sink<T, F>> {
+    let key = key.map_or_else(|| Ok(TableKey::unknown()), TableKey::new::<T>)?;
+    C::from_options(options)?.table_sink(format_of(options)?, key)
+}
+
+/// The sink of a stream, for a connector that knows tables alone: what generated code calls.
+pub fn own_stream_sink<C: TableSinkConnector, T: Record, F: Format>(
+    options: &Options,
+    key: Option<&[&str]>,
+) -> JobResult<Inserts<C::Sink<T, F>>> {
+    own_table_sink::<C, T, F>(options, key).map(Inserts)
 }
 
 /// A text that is shown to nobody: a password, a token. In the language it is a string.

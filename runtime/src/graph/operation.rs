@@ -417,6 +417,8 @@ pub enum WindowTime {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SinkOperation {
     pub connector: String,
+    /// `key (..)`: columns that rows are told apart by.
+    pub key: Vec<String>,
     pub options: Vec<ConnectorOption>,
     pub format: Option<String>,
     pub format_options: Vec<ConnectorOption>,

@@ -51,6 +51,8 @@ pub struct RustConnector {
     pub spec: &'static ConnectorSpec,
     /// Modules within the file, then the name of its struct.
     pub path: Vec<String>,
+    /// Streams are written to it as plain rows; else as changes, as tables are.
+    pub plain_rows: bool,
 }
 
 // Descriptors are kept once, see `connectors::described`.

@@ -17,11 +17,13 @@
 pub mod batching;
 mod commit;
 mod compact;
+mod inserts;
 mod metrics;
 mod stage;
 
 pub use commit::{CommitCounts, CommitOutcome, CommitRequest, Committer, GlobalCommitter, RetryPolicy, SinkStart};
 pub use compact::{CompactPlan, Compactor, Staged};
+pub use inserts::{InsertWriter, Inserts};
 pub use metrics::WriterMetrics;
 pub use stage::SinkStage;
 

@@ -6,6 +6,8 @@
 //! of a commit. Cases that a connector cannot have follow from what its context claims, and [`table`] lists them with
 //! the reason: nothing is skipped in silence.
 //!
+//! [`table_sink_suite!`] is the same for a sink of tables: rows come, change and go, and those that stand are compared.
+//!
 //! What comes out is compared as a multiset: an unexpected row always fails; a row that comes twice fails for exactly-once
 //! and at-most-once; a row that is missing fails for exactly-once and at-least-once.
 
@@ -23,5 +25,5 @@ pub mod source;
 pub mod table;
 
 pub use claims::{Boundedness, Delivery, SinkClaims, SourceClaims, Splits};
-pub use sink::SinkContext;
+pub use sink::{SinkContext, TableSinkContext};
 pub use source::SourceContext;

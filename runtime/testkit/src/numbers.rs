@@ -13,7 +13,7 @@ use millstream::source::{
 use millstream::{JobError, JobResult};
 
 /// Splits, whatever the parallelism.
-const SPLITS: u64 = 4;
+pub(crate) const SPLITS: u64 = 4;
 
 /// Rows emitted at once.
 const BATCH: u64 = 50;

@@ -92,7 +92,11 @@ fn page(connector: &ConnectorSpec) -> String {
     if let Some(sink) = &connector.sink {
         let _ = writeln!(out, "\nsink x into {name} {{ .. }}");
         let delivery = if sink.exactly_once { "exactly once" } else { "at least once" };
-        let tables = if sink.accepts_tables { "streams and tables" } else { "streams" };
+        let tables = match (sink.accepts_tables, sink.needs_key) {
+            (true, true) => "streams and tables, with a key",
+            (true, false) => "streams and tables",
+            (false, _) => "streams",
+        };
         describe(&mut out, sink.options, sink.formats, &format!("{delivery}; takes {tables}"));
     }
     out

@@ -1,6 +1,6 @@
 //! `sink delays | final into file { .. }`
 
-use millstream_runtime::graph::{Changelog, Operation, Port, SinkOperation, StreamType, Ty};
+use millstream_runtime::graph::{Changelog, Expr, Operation, Port, SinkOperation, StreamType, Ty};
 
 use super::formats;
 use super::options::{self, Owner};
@@ -49,11 +49,23 @@ pub fn lower<'a>(
     };
     if input.is_table() && !side.accepts_tables {
         let stream = &sink.pipeline.input;
-        cx.report(tables::table_into_append_sink(&stream.text, &name.text, stream.span, input.table_cause.clone()));
+        let of = own_struct(cx, &name.text);
+        cx.report(tables::table_into_append_sink(&stream.text, &name.text, stream.span, input.table_cause.clone(), of));
+    }
+    if side.needs_key
+        && sink.key.is_empty()
+        && !input.unknown
+        && !matches!(&input.ty.changelog, Changelog::Table { key: Some(_) })
+    {
+        let stream = &sink.pipeline.input;
+        cx.report(connectors::needs_key(&name.text, name.span, &stream.text, input.is_table()));
     }
     if let Some(key) = sink.key.first() {
         match (side.accepts_tables, &columns) {
-            (false, _) => cx.report(connectors::takes_no_key(&name.text, key.span)),
+            (false, _) => {
+                let of = own_struct(cx, &name.text);
+                cx.report(connectors::takes_no_key(&name.text, key.span, of));
+            }
             (true, Some(columns)) => {
                 for key in sink.key.iter().filter(|key| !columns.contains(&key.text.as_str())) {
                     cx.report(connectors::unknown_column("key", &key.text, key.span, columns));
@@ -66,9 +78,13 @@ pub fn lower<'a>(
         Some(_) if side.accepts_tables && input.is_table() && !input.unknown => {
             under_key(lowering, place, sink, input.clone(), span)
         }
+        Some(_) if side.accepts_tables && !input.unknown && !sink.key.is_empty() => {
+            to_one_writer(lowering, place, sink, input.clone(), span)
+        }
         _ => input,
     };
-    let operation = SinkOperation { connector: name.text.clone(), options, format, format_options };
+    let key = sink.key.iter().map(|key| key.text.clone()).collect();
+    let operation = SinkOperation { connector: name.text.clone(), key, options, format, format_options };
     lowering.add(NewNode {
         place,
         word: spec.name,
@@ -97,6 +113,29 @@ fn of_record(cx: &mut Context<'_>, sink: &ast::Sink, input: &Flow) {
         let diagnostic = crate::rust::sink_lacks(at, stream, &binding.record, &reason);
         cx.report(diagnostic);
     }
+}
+
+/// The struct of a connector that a Rust file defines.
+fn own_struct<'a>(cx: &Context<'a>, connector: &str) -> Option<&'a str> {
+    let mut connectors = cx.rust.iter().flat_map(|file| &file.connectors);
+    connectors.find(|own| own.name.text == connector).map(|own| own.item.text.as_str())
+}
+
+/// A stream whose rows of one key come to the same writer, one after the other.
+fn to_one_writer<'a>(lowering: &mut Lowering<'a>, place: &Place, sink: &'a ast::Sink, input: Flow, span: Span) -> Flow {
+    let field =
+        |key: &ast::Name| input.ty.schema.field(&key.text).map(|field| Expr::column(field.name.clone(), field.ty.clone()));
+    let Some(keys) = sink.key.iter().map(field).collect::<Option<Vec<_>>>() else { return input };
+    let node = lowering.add(NewNode {
+        place,
+        word: "key_by",
+        attributes: Attributes::default(),
+        operation: Operation::PartitionBy(keys),
+        inputs: vec![(input.node, input.port)],
+        output: input.ty.clone(),
+        span,
+    });
+    Flow { node, port: Port::Main, ..input }
 }
 
 /// The table under the sink's key. Where it has another key, several of its rows may stand for one of the sink's: then the

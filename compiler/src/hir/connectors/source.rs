@@ -83,7 +83,7 @@ fn operation<'a>(cx: &mut Context<'a>, source: &'a ast::Source, schema: Option<&
     let time = watermark.as_ref().map(|watermark| watermark.column.as_str());
     let rows = Rows { ty: &source.ty, schema, time, watermark: timed };
     if let Some(key) = source.key.first() {
-        cx.report(connectors::takes_no_key(&name.text, key.span));
+        cx.report(connectors::takes_no_key(&name.text, key.span, None));
     }
     let (read, stages) = match &connector.stages {
         Some(stages) => (Read::default(), hybrid::lower(cx, connector, stages, &rows)),

@@ -108,9 +108,22 @@ pub fn format_columns(format: &str, span: Span, label: String, help: &str) -> Di
 }
 
 /// `key (..)` where the connector takes none.
-pub fn takes_no_key(connector: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("E0612", format!("`{connector}` takes no `key`"), span, "its rows are never updated")
-        .with_help("take `key (..)` away")
+pub fn takes_no_key(connector: &str, span: Span, of: Option<&str>) -> Diagnostic {
+    let diagnostic = Diagnostic::error("E0612", format!("`{connector}` takes no `key`"), span, "its rows are never updated");
+    diagnostic.with_help(match of {
+        Some(of) => format!("take `key (..)` away, or write `impl TableSinkConnector for {of} {{ .. }}` in its Rust file"),
+        None => "take `key (..)` away".to_owned(),
+    })
+}
+
+/// A sink that finds rows by their key, and rows without one.
+pub fn needs_key(connector: &str, span: Span, stream: &str, table: bool) -> Diagnostic {
+    let why = match table {
+        true => format!("the table `{stream}` has no key"),
+        false => format!("`{stream}` is a stream, and has no key"),
+    };
+    Diagnostic::error("E0648", format!("`{connector}` finds rows by their key"), span, why)
+        .with_help("say which columns tell rows apart: `key (id)` behind the options")
 }
 
 /// A source whose type is no record.

@@ -56,12 +56,21 @@ pub fn not_a_table(what: &str, span: Span, stream: &str) -> Diagnostic {
     .with_help(format!("take `| {what}` away"))
 }
 
-/// A table into a sink that only adds rows.
-pub fn table_into_append_sink(stream: &str, connector: &str, span: Span, cause: Option<(Span, String)>) -> Diagnostic {
+/// A table into a sink that only adds rows. `of`: the struct of a connector of the user's own.
+pub fn table_into_append_sink(
+    stream: &str,
+    connector: &str,
+    span: Span,
+    cause: Option<(Span, String)>,
+    of: Option<&str>,
+) -> Diagnostic {
     let title = format!("`{stream}` is a table, and `{connector}` only takes rows that stay");
-    let diagnostic = Diagnostic::error("E0508", title, span, "rows that change later cannot be written here").with_help(
-        "put `| final` before `into` (the rows that stand when the input has ended), or `| changes` (each change as a row with `op`), or give the aggregate a window (`over tumbling(1h)`)",
-    );
+    let help = "put `| final` before `into` (the rows that stand when the input has ended), or `| changes` (each change as a row with `op`), or give the aggregate a window (`over tumbling(1h)`)";
+    let help = match of {
+        Some(of) => format!("{help}; or have `{connector}` take tables: `impl TableSinkConnector for {of} {{ .. }}`"),
+        None => help.to_owned(),
+    };
+    let diagnostic = Diagnostic::error("E0508", title, span, "rows that change later cannot be written here").with_help(help);
     match cause {
         Some((cause, why)) => diagnostic.with_label(cause, why),
         None => diagnostic,

@@ -20,8 +20,10 @@ impl<'a> Types<'a> {
     pub(super) fn connector(&mut self, cx: &mut Context<'a>, file: usize, item: &'a RustConnectorItem) -> Option<RustConnector> {
         let name = item.name.text.as_str();
         let of_file = &self.files[file];
-        let (source, sink) =
-            (of_file.source_connectors.contains(&item.item.text), of_file.sink_connectors.contains(&item.item.text));
+        let own = &item.item.text;
+        let (source, plain_rows) = (of_file.source_connectors.contains(own), of_file.sink_connectors.contains(own));
+        let tables = of_file.table_connectors.contains(own);
+        let sink = plain_rows || tables;
         let mut described = Described {
             name: name.to_owned(),
             doc: item.doc.clone(),
@@ -29,6 +31,8 @@ impl<'a> Types<'a> {
             formats: item.formats.iter().map(|format| format.text.clone()).collect(),
             source,
             sink,
+            tables,
+            keyed: item.keyed.is_some(),
             bounded: item.bounded,
             replayable: item.replayable,
             exactly_once: item.exactly_once,
@@ -47,6 +51,10 @@ impl<'a> Types<'a> {
             cx.report(rust::connector_without_sides(&item.item, name));
             return None;
         }
+        if let Some(span) = item.keyed.filter(|_| !tables) {
+            cx.report(rust::connector_keyed_without_tables(span, own));
+            return None;
+        }
         if let Some(format) = item.formats.iter().find(|format| formats::find(&format.text).is_none()) {
             let known: Vec<&str> = formats::FORMATS.iter().map(|format| format.name).collect();
             let title = format!("there is no format `{}`", format.text);
@@ -62,7 +70,7 @@ impl<'a> Types<'a> {
         cx.items.broken.remove(name);
         let spec = described.keep();
         cx.connectors.insert(name, (spec, item.name.span));
-        Some(RustConnector { spec, path: item.path.clone() })
+        Some(RustConnector { spec, path: item.path.clone(), plain_rows })
     }
 
     fn option(&self, cx: &mut Context<'a>, file: usize, option: &'a RustOption) -> Option<DescribedOption> {

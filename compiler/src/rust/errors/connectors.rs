@@ -59,9 +59,16 @@ pub fn connector_name_taken(name: &Name, by: &str) -> Diagnostic {
 pub fn connector_without_sides(name: &Name, connector: &str) -> Diagnostic {
     let title = format!("the connector `{connector}` can neither read nor write");
     Diagnostic::error(CODE, title, name.span, "nothing is made of these options").with_help(format!(
-        "write `impl SourceConnector for {0} {{ .. }}` or `impl SinkConnector for {0} {{ .. }}` in the same file",
+        "write `impl SourceConnector for {0} {{ .. }}`, `impl SinkConnector for {0} {{ .. }}` or, where it takes tables, \
+         `impl TableSinkConnector for {0} {{ .. }}` in the same file",
         name.text
     ))
+}
+
+/// `keyed` of a connector that no table can be written to.
+pub fn connector_keyed_without_tables(span: Span, of: &str) -> Diagnostic {
+    Diagnostic::error(CODE, "only rows of tables are found by their key", span, format!("`{of}` takes no tables"))
+        .with_help(format!("write `impl TableSinkConnector for {of} {{ .. }}` in the same file, or take `keyed` away"))
 }
 
 /// A type that no option has, or one that does not go with an attribute.

@@ -58,3 +58,9 @@ pub struct Taken {
     #[flow(every)]
     pub number: u64,
 }
+
+/// Takes no tables.
+#[derive(Connector)]
+#[flow(keyed)]
+pub struct Keyed;
+impl SinkConnector for Keyed {}

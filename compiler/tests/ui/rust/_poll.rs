@@ -30,3 +30,13 @@ pub struct HttpBatch {
 }
 
 impl SinkConnector for HttpBatch {}
+
+/// Keeps a table of a web service as the stream's.
+#[derive(Clone, Connector)]
+#[flow(keyed)]
+pub struct Mirror {
+    /// Where it is.
+    pub url: String,
+}
+
+impl TableSinkConnector for Mirror {}

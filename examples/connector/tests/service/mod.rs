@@ -16,6 +16,22 @@ struct Store {
     committed: Vec<(u64, String, String)>,
 }
 
+impl Store {
+    /// The rows that were added, and those of keys that stand.
+    fn table(&self) -> Vec<String> {
+        let (mut rows, mut by_key) = (Vec::new(), BTreeMap::new());
+        for line in self.committed.iter().flat_map(|(.., rows)| rows.lines()) {
+            match (line.strip_prefix('+').and_then(|line| line.split_once('\t')), line.strip_prefix('-')) {
+                (Some((key, row)), _) => drop(by_key.insert(key, row.to_owned())),
+                (None, Some(key)) => drop(by_key.remove(key)),
+                (None, None) => rows.push(line.to_owned()),
+            }
+        }
+        rows.extend(by_key.into_values());
+        rows
+    }
+}
+
 #[derive(Default)]
 struct Shared {
     store: Mutex<Store>,
@@ -58,7 +74,7 @@ impl Service {
     /// The rows that can be seen.
     #[allow(dead_code, reason = "each test file uses a part of this")]
     pub fn table(&self) -> Vec<String> {
-        self.shared.store().committed.iter().flat_map(|(.., rows)| rows.lines().map(str::to_owned)).collect()
+        self.shared.store().table()
     }
 }
 
@@ -85,7 +101,7 @@ fn answer(shared: &Shared, request: &Request) -> Reply {
             store.committed.retain(|(checkpoint, ..)| *checkpoint <= after);
             (200, String::new())
         }
-        ("get", None) if path == "/table" => (200, shared.store().committed.iter().map(|(.., rows)| rows.as_str()).collect()),
+        ("get", None) if path == "/table" => (200, shared.store().table().into_iter().map(|row| row + "\n").collect()),
         ("get", None) if path == "/" => (200, shared.store().partitions.len().to_string()),
         ("get", None) => (200, rows(shared, path.trim_start_matches('/').parse().unwrap_or(usize::MAX), query)),
         _ => (404, format!("nothing answers `{line}`")),

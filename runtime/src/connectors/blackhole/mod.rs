@@ -20,6 +20,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         options: &[],
         formats: &[],
         accepts_tables: true,
+        needs_key: false,
         exactly_once: true,
     }),
 };

@@ -58,6 +58,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         options: &[CAPACITY_OPTION],
         formats: &[],
         accepts_tables: true,
+        needs_key: false,
         exactly_once: false,
     }),
     lookup: None,

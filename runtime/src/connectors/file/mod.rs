@@ -158,6 +158,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         ],
         formats: &["json", "csv", "text"],
         accepts_tables: false,
+        needs_key: false,
         exactly_once: true,
     }),
 };

@@ -20,6 +20,7 @@ pub static SPEC: ConnectorSpec = ConnectorSpec {
         options: &[],
         formats: &["json", "csv", "text"],
         accepts_tables: false,
+        needs_key: false,
         exactly_once: false,
     }),
 };

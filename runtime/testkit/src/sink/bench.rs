@@ -17,7 +17,6 @@ use crate::claims::Delivery;
 use crate::control::{PATIENCE, wait_until};
 use crate::faults::{Breaking, Faults};
 use crate::job::{self, NoWatermark, RESTARTS};
-use crate::multiset::difference;
 use crate::numbers::{Gate, Numbers};
 
 /// What a test works with.
@@ -109,16 +108,18 @@ impl<C: SinkContext> Bench<C> {
 
     /// The store has the rows of the numbers below `rows`.
     pub(super) fn check(&self, rows: u64, delivery: Delivery) {
-        let expected: Vec<_> = (0..rows).map(|number| format!("{:?}", self.context().row(number))).collect();
-        if let Some(text) = difference(&expected, &self.visible(), delivery) {
+        if let Some(text) = self.context().difference(rows, &self.read(), delivery) {
             panic!("{text}");
         }
     }
 
     /// What anybody can see.
     pub(super) fn visible(&self) -> Vec<String> {
-        let rows = self.context().read().unwrap_or_else(|error| panic!("cannot read the store: {error}"));
-        rows.iter().map(|row| format!("{row:?}")).collect()
+        self.read().iter().map(|row| format!("{row:?}")).collect()
+    }
+
+    fn read(&self) -> Vec<C::Row> {
+        self.context().read().unwrap_or_else(|error| panic!("cannot read the store: {error}"))
     }
 }
 
@@ -137,7 +138,11 @@ fn job<C: SinkContext>(restart: Restart) -> Job {
         uids: &["rows/failing/0", "sink/rows/tested"],
         parallelism: None,
         slot_group: "default",
-        inputs: vec![InputSpec { from: 0, edge: 0, exchange: ExchangeKind::Rebalance }],
+        inputs: vec![InputSpec {
+            from: 0,
+            edge: 0,
+            exchange: if C::BY_KEY { ExchangeKind::Hash } else { ExchangeKind::Rebalance },
+        }],
         build: BuildChain::new(build_sink::<C>),
         source: None,
     };
@@ -156,8 +161,12 @@ fn source<C: SinkContext>(params: &ParamValues) -> JobResult<Box<dyn ErasedSourc
 
 fn build_numbers<C: SinkContext>(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let numbers = numbers::<C>(cx.params())?;
-    let out = cx.rebalance::<C::Row>(0)?;
     let config = SourceConfig { watermark: None::<NoWatermark<C::Row>>, on_error: ErrorPolicy::Fail };
+    if C::BY_KEY {
+        let out = cx.hash(0, |row: &C::Row| Ok(C::key_of(row)))?;
+        return cx.source("numbers/source/0", "numbers", numbers, config, out);
+    }
+    let out = cx.rebalance::<C::Row>(0)?;
     cx.source("numbers/source/0", "numbers", numbers, config, out)
 }
 

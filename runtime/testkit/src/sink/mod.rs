@@ -5,6 +5,9 @@ mod bench;
 pub mod cases;
 #[doc(hidden)]
 pub mod process;
+mod tables;
+
+pub use tables::{TableSinkContext, Tables};
 
 use std::fmt::Debug;
 
@@ -12,6 +15,7 @@ use millstream::JobResult;
 use millstream::sink::Sink;
 
 use crate::claims::{Delivery, SinkClaims};
+use crate::multiset;
 
 /// What the kit must know of a sink connector: one value per test, with an external store of its own that goes away with it.
 pub trait SinkContext: Send + Sync + Sized + 'static {
@@ -44,6 +48,24 @@ pub trait SinkContext: Send + Sync + Sized + 'static {
 
     /// All rows that anybody can see in the store now.
     fn read(&self) -> JobResult<Vec<Self::Row>>;
+
+    /// Rows of one key go to one writer: those of tables do.
+    #[doc(hidden)]
+    const BY_KEY: bool = false;
+
+    /// The key of a row, where `BY_KEY`.
+    #[doc(hidden)]
+    fn key_of(_row: &Self::Row) -> u64 {
+        0
+    }
+
+    /// What is wrong with what was found, when the rows of the numbers below `rows` were written; None: nothing.
+    #[doc(hidden)]
+    fn difference(&self, rows: u64, found: &[Self::Row], delivery: Delivery) -> Option<String> {
+        let text = |row: &Self::Row| format!("{row:?}");
+        let expected: Vec<_> = (0..rows).map(|number| text(&self.row(number))).collect();
+        multiset::difference(&expected, &found.iter().map(text).collect::<Vec<_>>(), delivery)
+    }
 }
 
 /// Why a connector with these claims has no such case; None: it has.
@@ -111,6 +133,14 @@ macro_rules! sink_suite {
         fn child_process() {
             $crate::sink::process::child::<$context>();
         }
+    };
+}
+
+/// Tests for a sink of tables: the same cases, for a type that implements [`TableSinkContext`](crate::TableSinkContext). Once per module.
+#[macro_export]
+macro_rules! table_sink_suite {
+    ($context:ty) => {
+        $crate::sink_suite!($crate::sink::Tables<$context>);
     };
 }
 

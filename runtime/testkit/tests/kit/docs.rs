@@ -29,7 +29,7 @@ fn code(name: &str) {
 /// One test, as all of them write to the same page.
 #[test]
 fn the_guide_shows_the_code_and_what_is_proven() {
-    for name in ["readings.rs", "journal.rs", "proof.rs"] {
+    for name in ["readings.rs", "journal.rs", "ledger.rs", "proof.rs"] {
         code(name);
     }
     let sources = [
@@ -47,6 +47,7 @@ fn the_guide_shows_the_code_and_what_is_proven() {
         table::sink::<super::compacted_files::Compacted>(),
         table::sink::<super::http::Service>(),
         table::sink::<super::guide::proof::Book>(),
+        table::sink::<millstream_testkit::sink::Tables<super::guide::proof::Accounts>>(),
     ];
     part("connectors.md", "sinks", &table::sinks(&sinks));
 }

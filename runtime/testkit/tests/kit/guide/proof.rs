@@ -1,14 +1,18 @@
-//! Both, held to the kit.
+//! All of them, held to the kit.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use millstream::{JobError, JobResult};
-use millstream_testkit::{SinkClaims, SinkContext, SourceClaims, SourceContext};
+use millstream::formats::{Decoder as _, Format as _, JsonFormat};
+use millstream::prelude::*;
+use millstream::{JobError, JobResult, Options};
+use millstream_testkit::{SinkClaims, SinkContext, SourceClaims, SourceContext, TableSinkContext};
 
 use super::journal::{Journal, blocks};
+use super::ledger::{Ledger, LedgerSink};
 use super::readings::{Reading, Readings};
 
 /// A folder of devices.
@@ -83,12 +87,77 @@ impl SinkContext for Book {
     }
 
     fn read(&self) -> JobResult<Vec<String>> {
+        Ok(self.lines())
+    }
+}
+
+impl Book {
+    fn lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(&self.path).unwrap_or_default();
         let end = blocks(&text).last().map_or(0, |(.., end)| *end);
-        Ok(text[..end].lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect())
+        text[..end].lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
     }
 }
 
 mod sink {
     millstream_testkit::sink_suite!(super::Book);
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, PartialEq, Record)]
+pub struct Account {
+    pub number: u64,
+    pub version: u64,
+}
+
+/// A ledger in a folder of its own.
+pub struct Accounts(Book);
+
+impl TableSinkContext for Accounts {
+    type Row = Account;
+    type Sink = LedgerSink<JsonFormat>;
+    const NAME: &'static str = "ledger (guide)";
+    const CLAIMS: SinkClaims = SinkClaims::EXACTLY_ONCE;
+
+    fn open() -> JobResult<Self> {
+        Book::open().map(Accounts)
+    }
+
+    fn address(&self) -> String {
+        self.0.address()
+    }
+
+    fn at(address: &str) -> JobResult<Self> {
+        Book::at(address).map(Accounts)
+    }
+
+    fn row(&self, key: u64, version: u64) -> Account {
+        Account { number: key, version }
+    }
+
+    fn key(account: &Account) -> u64 {
+        account.number
+    }
+
+    fn sink(&self) -> JobResult<Self::Sink> {
+        let json = JsonFormat::from_options(&Options::new())?;
+        Ledger { path: self.0.address() }.table_sink::<Account, _>(json, TableKey::new::<Account>(&["number"])?)
+    }
+
+    fn read(&self) -> JobResult<Vec<Account>> {
+        let mut decoder = JsonFormat::from_options(&Options::new())?.decoder::<Account>(None)?;
+        let mut standing = BTreeMap::new();
+        for line in self.0.lines() {
+            match line.split_once('\t') {
+                Some((key, row)) => standing.insert(key[1..].to_owned(), row.to_owned()),
+                None => standing.remove(&line[1..]),
+            };
+        }
+        let rows = standing.values().map(|row| decoder.decode(row.as_bytes()));
+        rows.filter_map(Result::transpose).collect::<Result<_, _>>().map_err(|error| JobError::new(error.to_string()))
+    }
+}
+
+mod table_sink {
+    millstream_testkit::table_sink_suite!(super::Accounts);
 }
