@@ -153,3 +153,116 @@ fn commands_show_what_rust_files_define() {
     let keeps = "keeps the state of `FraudDetector`, and its event timers per (card), for ever";
     assert!(explained.contains(keeps), "{explained}");
 }
+
+const WANTED: &str = r#"job wanted { parallelism: 2 }
+
+use rust "enrich.rs"
+
+record Row { id: int64, known: string? }
+source rows: Row from file { path: "rows.jsonl" }
+
+/// Asks where nothing is known, and then once more for what it gave.
+fn of(id: int64, known: string?) = known ?? upper(ask("fn", id)) ?? "none"
+fn twice(id: int64) = if id % 3 == 0 then of(id, ask("twice", id)) else "no"
+
+stream answered =
+    rows
+    | where id < 8 or ask("where", id) == "where 9"
+    | select {
+        id,
+        coalesced: known ?? ask("coalesced", id),
+        chosen: if id == 2 then ask("then", id) else if id == 3 then "three" else ask("else", id),
+        matched: match id { 4 => ask("four", id), 5 => ask("five", id), _ => "other" },
+        conjunction: id > 5 and ask("and", id) == "and 7",
+        of: of(id, known),
+        twice: twice(id),
+      }
+
+sink answered into file { path: "out", format: json }
+"#;
+
+const ASKED: &str = r#"use std::io::Write;
+
+use millstream::prelude::*;
+
+/// The same as it is asked for, and no answer to the question of 6.
+#[function]
+pub async fn ask(what: &str, id: i64) -> Result<Option<String>, String> {
+    let mut log = std::fs::OpenOptions::new().append(true).create(true).open("asked").map_err(|error| error.to_string())?;
+    log.write_all(format!("{what} {id}\n").as_bytes()).map_err(|error| error.to_string())?;
+    sleep(Duration(100)).await;
+    Ok((id != 6).then(|| format!("{what} {id}")))
+}
+"#;
+
+#[test]
+fn an_async_function_is_asked_where_its_value_is_wanted() {
+    let folder = project("rust-wanted", WANTED, ASKED);
+    let row = |id: i64| format!("{{\"id\":{id},\"known\":{}}}\n", if id % 2 == 0 { "\"k\"" } else { "null" });
+    std::fs::write(folder.join("rows.jsonl"), (1..=10).map(row).collect::<String>()).expect("written");
+    let binary = support::build(&folder.join("p.flow"), &folder);
+    let output = Command::new(&binary).current_dir(&folder).output().expect("the pipeline starts");
+    support::assert_success(&output, "wanted");
+
+    let (mut asked, mut expected) = (Vec::new(), Vec::new());
+    let mut want = |what: &str, id: i64| asked.push(format!("{what} {id}"));
+    for id in 1..=10_i64 {
+        let known = (id % 2 == 0).then(|| "k".to_owned());
+        let answer = |what: &str| (id != 6).then(|| format!("{what} {id}"));
+        if id >= 8 {
+            want("where", id);
+            if id != 9 {
+                continue;
+            }
+        }
+        let text = |value: Option<String>| value.map_or("null".to_owned(), |value| format!("\"{value}\""));
+        let coalesced = known.clone().or_else(|| {
+            want("coalesced", id);
+            answer("coalesced")
+        });
+        let chosen = match id {
+            2 => "then",
+            3 => "three",
+            _ => "else",
+        };
+        let matched = match id {
+            4 => "four",
+            5 => "five",
+            _ => "other",
+        };
+        [chosen, matched].into_iter().filter(|word| !["three", "other"].contains(word)).for_each(|word| want(word, id));
+        let chosen = if id == 3 { Some("three".to_owned()) } else { answer(chosen) };
+        let matched = if matched == "other" { Some("other".to_owned()) } else { answer(matched) };
+        if id > 5 {
+            want("and", id);
+        }
+        let conjunction = if id == 6 { "null".to_owned() } else { (id == 7).to_string() };
+        let mut of = |known: Option<String>| {
+            known.unwrap_or_else(|| {
+                want("fn", id);
+                answer("FN").unwrap_or_else(|| "none".to_owned())
+            })
+        };
+        let first = of(known);
+        let second = match id % 3 {
+            0 => of(answer("twice")),
+            _ => "no".to_owned(),
+        };
+        if id % 3 == 0 {
+            want("twice", id);
+        }
+        expected.push(format!(
+            "{{\"id\":{id},\"coalesced\":{},\"chosen\":{},\"matched\":{},\"conjunction\":{conjunction},\"of\":\"{first}\",\"twice\":\"{second}\"}}",
+            text(coalesced),
+            text(chosen),
+            text(matched)
+        ));
+    }
+    expected.sort();
+    assert_eq!(rows(&folder.join("out")), expected);
+    let log = std::fs::read_to_string(folder.join("asked")).expect("what was asked");
+    let mut found: Vec<&str> = log.lines().collect();
+    found.sort_unstable();
+    asked.sort();
+    assert_eq!(found, asked);
+}

@@ -56,7 +56,7 @@ fn render_function<'a>(cx: &'a Context<'a>, name: &Ident, function: &'a Function
     let output = cx.types.borrow_mut().owned(&function.body.ty);
     let text = function.doc.as_deref().map(|text| doc::line(text.trim()));
     let origin = doc::origin(&function.origin);
-    let waits = function.waits().map(|_| quote!(async));
+    let waits = function.waits.map(|_| quote!(async));
     quote! {
         #text
         #origin

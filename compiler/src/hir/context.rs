@@ -57,7 +57,7 @@ pub struct StageScope<'a> {
 pub struct FunctionType {
     pub params: Vec<(String, Ty)>,
     pub result: Ty,
-    /// It is an `async fn` of a Rust file.
+    /// It is an `async fn` of a Rust file, or calls one.
     pub waits: Option<Waits>,
 }
 

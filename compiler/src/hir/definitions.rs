@@ -221,16 +221,18 @@ fn lower_function<'a>(cx: &mut Context<'a>, item: &'a ast::Item, function: &'a a
         }
     }
     let returns = function.returns.as_ref().map(|returns| cx.ty(returns));
+    let waits = super::stages::waits_of(cx, &function.body);
     let mut typer = Typer::new(cx, Scope::Function(&params));
+    typer.may_wait = true;
     let body = typer.expr(&function.body);
     let body = match &returns {
         Some(returns) => typer.fit(body, returns, "the result of this function", function.body.span),
         None => typer.typed(body, function.body.span),
     };
     let result = returns.unwrap_or_else(|| body.ty.clone());
-    cx.functions.insert(&name.text, FunctionType { params: params.clone(), result, waits: None });
+    cx.functions.insert(&name.text, FunctionType { params: params.clone(), result, waits });
     let origin = cx.origin(item.span);
-    Some(Function { name: name.text.clone(), params, body, doc: item.doc.clone(), origin })
+    Some(Function { name: name.text.clone(), params, body, doc: item.doc.clone(), waits, origin })
 }
 
 /// Reports things that need themselves.

@@ -176,7 +176,7 @@ impl<'a> Types<'a> {
         let kind = ExprKind::CallRust { function: Box::new(called), args };
         let body = Expr { kind, ty: result.clone(), origin: origin.clone() };
         cx.functions.insert(&name.text, FunctionType { params: params.clone(), result, waits: function.waits });
-        Some(Function { name: name.text.clone(), params, body, doc: function.doc.clone(), origin })
+        Some(Function { name: name.text.clone(), params, body, doc: function.doc.clone(), waits: function.waits, origin })
     }
 
     /// The type of a parameter, and how an argument is handed over.

@@ -98,7 +98,7 @@ impl Cases {
     fn add(&mut self, params: &[(&str, Ty)], body: Expr) {
         let name = format!("case_{}", self.list.len());
         let params = params.iter().map(|(name, ty)| (name.to_string(), ty.clone())).collect();
-        self.list.push(Function { name, params, body, doc: None, origin: origin() });
+        self.list.push(Function { name, params, body, doc: None, waits: None, origin: origin() });
     }
 
     /// A body over `a` and `b` of one type, with each of them optional and not.

@@ -9,7 +9,7 @@ use petgraph::Direction;
 use petgraph::stable_graph::{NodeIndex, StableDiGraph};
 use petgraph::visit::EdgeRef;
 
-use super::expr::{Expr, ExprKind, Origin};
+use super::expr::{Expr, Origin};
 use super::operation::{Operation, StreamType};
 use super::rust::{ProcessOperation, RustModule, Waits, find_connector};
 use super::ty::Ty;
@@ -190,17 +190,9 @@ pub struct Function {
     pub params: Vec<(String, Ty)>,
     pub body: Expr,
     pub doc: Option<String>,
+    /// How it is called, if it is an `async fn` in a Rust file of the user, or calls one.
+    pub waits: Option<Waits>,
     pub origin: Origin,
-}
-
-impl Function {
-    /// How it is called, if it is an `async fn` in a Rust file of the user.
-    pub fn waits(&self) -> Option<Waits> {
-        match &self.body.kind {
-            ExprKind::CallRust { function, .. } => function.waits,
-            _ => None,
-        }
-    }
 }
 
 /// The logical graph of one job.

@@ -125,9 +125,21 @@ pub struct Waits {
 impl Waits {
     /// Of a function that says nothing of it.
     pub const DEFAULT: Waits = Waits { in_flight: 100, timeout: 30_000_000, ordered: true, retries: 0, backoff: 100_000 };
+
+    /// Of an expression in which two functions are called one after the other. Each makes its own calls again.
+    #[must_use]
+    pub fn and(self, other: Waits) -> Waits {
+        Waits {
+            in_flight: self.in_flight.min(other.in_flight),
+            timeout: self.timeout.saturating_add(other.timeout),
+            ordered: self.ordered || other.ordered,
+            retries: self.retries.max(other.retries),
+            backoff: self.backoff.max(other.backoff),
+        }
+    }
 }
 
-/// A call of an `async fn` in a `select`.
+/// A call of an `async fn`, or an expression in which some are called where their values are wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallAsyncOperation {
     /// The call.

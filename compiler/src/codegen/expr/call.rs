@@ -75,7 +75,7 @@ impl<'a> Lowering<'a> {
         let flat = definition.body.ty.is_optional();
         self.call_with(operands, flat, |lowering, values| {
             let values = with_params.into_iter().chain(values);
-            let wait = definition.waits().map(|_| quote!(.await));
+            let wait = definition.waits.map(|_| quote!(.await));
             let call = quote!(crate::functions::#name(#(#values),*)#wait);
             lowering.fallible(call, if ty.is_copy() { Hold::Copy } else { Hold::Owned })
         })

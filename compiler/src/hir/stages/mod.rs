@@ -20,6 +20,7 @@ mod watermark;
 mod where_;
 mod window;
 
+pub use call_async::waits_of;
 pub use columns::named_columns;
 pub use watermark::watermark;
 

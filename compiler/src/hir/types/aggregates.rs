@@ -84,7 +84,7 @@ impl<'a> Typer<'_, 'a> {
         input: &Flow,
         never_empty: bool,
     ) -> Option<AggregateCall> {
-        let mut rows = Typer { cx: self.cx, scope: Scope::Row(input), in_aggregate: true };
+        let mut rows = Typer { cx: self.cx, scope: Scope::Row(input), in_aggregate: true, may_wait: false };
         let arguments = rows.arguments(call);
         let filter = call.filter.as_deref().map(|filter| rows.condition(filter, "`where`"));
         let (args, spans) = arguments?;

@@ -32,7 +32,13 @@ impl<'a> Typer<'_, 'a> {
         }
         if own && self.cx.waits(name).is_some() {
             let span = expr.span;
-            return self.answer(span).unwrap_or_else(|| self.reject(crate::rust::waits_not_here(&call.function), span));
+            if let Some(answer) = self.answer(span) {
+                return answer;
+            }
+            if !self.may_wait {
+                let itself = self.cx.rust_functions.contains_key(name);
+                return self.reject(crate::rust::waits_not_here(&call.function, itself), span);
+            }
         }
         let aggregate = self.cx.aggregate(name).filter(|_| !own);
         let function = functions::find(name).filter(|_| !own);
@@ -66,15 +72,6 @@ impl<'a> Typer<'_, 'a> {
                 self.make(ExprKind::Call { function: spec.name, args: bound.args }, ty, expr.span)
             }
             None => self.error(expr.span),
-        }
-    }
-
-    /// A call of an async function, for the operator that makes it.
-    pub fn async_call(&mut self, call: &'a Call, span: Span) -> Expr {
-        self.no_aggregate(call);
-        match self.arguments(call) {
-            Some((args, spans)) => self.user_call(call, args, &spans, span),
-            None => self.error(span),
         }
     }
 

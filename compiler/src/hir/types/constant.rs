@@ -10,7 +10,7 @@ use crate::syntax::ast;
 impl<'a> Typer<'_, 'a> {
     /// A constant of this type; reports what is none.
     pub fn constant(&mut self, expr: &'a ast::Expr, ty: &Ty, what: &'static str) -> Option<Literal> {
-        let mut typer = Typer { cx: self.cx, scope: Scope::Constant(what), in_aggregate: false };
+        let mut typer = Typer { cx: self.cx, scope: Scope::Constant(what), in_aggregate: false, may_wait: false };
         let typed = typer.expect(expr, ty, what);
         if typed.ty == Ty::Error {
             return None;

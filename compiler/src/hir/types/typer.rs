@@ -17,11 +17,13 @@ pub struct Typer<'t, 'a> {
     pub scope: Scope<'t, 'a>,
     /// Inside an aggregate's argument or `where`.
     pub in_aggregate: bool,
+    /// Async functions may be called here: in the expression of an operator that waits, and in the body of a function.
+    pub may_wait: bool,
 }
 
 impl<'t, 'a> Typer<'t, 'a> {
     pub fn new(cx: &'t mut Context<'a>, scope: Scope<'t, 'a>) -> Self {
-        Typer { cx, scope, in_aggregate: false }
+        Typer { cx, scope, in_aggregate: false, may_wait: false }
     }
 
     /// The typed expression.
@@ -34,6 +36,12 @@ impl<'t, 'a> Typer<'t, 'a> {
             return self.make(ExprKind::Key(index), ty, expr.span);
         }
         let span = expr.span;
+        // A branch in which async functions are called: an operator before has its value.
+        if matches!(expr.kind, If { .. } | Match { .. } | Binary { .. })
+            && let Some(answer) = self.answer(span)
+        {
+            return answer;
+        }
         match &expr.kind {
             Null | Bool(_) | Int(_) | Float(_) | Decimal { .. } | String(_) | Duration(_) | Timestamp(_) | Date(_) | Size(_) => {
                 self.literal(expr)

@@ -54,14 +54,12 @@ pub fn only_of_async(span: Span) -> Diagnostic {
         .with_help("write `pub async fn`, or take this away")
 }
 
-/// A call where it cannot be waited for.
-pub fn waits_not_here(name: &Name) -> Diagnostic {
-    let title = format!(
-        "`{}` is an async function: it stands in `select`, `where` and `explode`, where it is called for every row",
-        name.text
-    );
+/// A call where it cannot be waited for. `itself`: it is the async function, and does not only call one.
+pub fn waits_not_here(name: &Name, itself: bool) -> Diagnostic {
+    let what = if itself { "is an async function" } else { "calls an async function" };
+    let title = format!("`{}` {what}: it stands in `select`, `where` and `explode`", name.text);
     Diagnostic::error(CODE, title, name.span, "its answer cannot be waited for here").with_help(format!(
-        "call it in a `select` before, and in no branch of it nor behind `??`, `and`, `or`; then use what it gave: `| select {{ .., answer: {}(..) }} | ..`",
+        "call it in a `select` before, and use what it gave: `| select {{ .., answer: {}(..) }} | ..`",
         name.text
     ))
 }
