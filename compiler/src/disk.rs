@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::session::{Library, Loader};
 
 /// Larger files are no pipelines.
@@ -53,24 +55,45 @@ fn metadata(folder: &Path, more: &[&str]) -> Result<Vec<u8>, String> {
     })
 }
 
-/// The libraries among the packages, macros aside.
+/// The libraries among the packages, macros aside, with the features that they have there. What the package around calls by another name
+/// (`other = { package = "my-functions" }`) comes first, under that name.
 fn of_metadata(text: &[u8]) -> Result<Vec<Library>, String> {
-    let said: serde_json::Value =
-        serde_json::from_slice(text).map_err(|error| format!("`cargo metadata` cannot be read: {error}"))?;
-    let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
-    let is_library =
-        |target: &serde_json::Value| list(&target["kind"]).iter().any(|kind| matches!(kind.as_str(), Some("lib" | "rlib")));
-    let of_package = |package: serde_json::Value| {
-        let target = list(&package["targets"]).into_iter().find(is_library)?;
+    let said: Value = serde_json::from_slice(text).map_err(|error| format!("`cargo metadata` cannot be read: {error}"))?;
+    let is_library = |target: &Value| list(&target["kind"]).any(|kind| matches!(kind.as_str(), Some("lib" | "rlib")));
+    let nodes = || list(&said["resolve"]["nodes"]);
+    let of_package = |package: &Value| {
+        let target = list(&package["targets"]).find(|target| is_library(target))?;
         let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_string_lossy().into_owned();
+        let own = nodes().find(|node| node["id"] == package["id"]);
+        let features = own.map(|own| list(&own["features"]).filter_map(Value::as_str).map(str::to_owned).collect());
         Some(Library {
             name: target["name"].as_str()?.replace('-', "_"),
             package: package["name"].as_str()?.to_owned(),
             folder,
             root: target["src_path"].as_str()?.to_owned(),
+            features: features.unwrap_or_default(),
         })
     };
-    Ok(list(&said["packages"]).into_iter().filter_map(of_package).collect())
+    let all: Vec<(&Value, Library)> =
+        list(&said["packages"]).filter_map(|package| Some((&package["id"], of_package(package)?))).collect();
+    // The package around the file; in the root of a workspace that is none, all of its members.
+    let root = &said["resolve"]["root"];
+    let around = nodes().filter(|node| match root.is_string() {
+        true => node["id"] == *root,
+        false => list(&said["workspace_members"]).any(|member| *member == node["id"]),
+    });
+    let renamed = around.flat_map(|node| list(&node["deps"])).filter_map(|dependency| {
+        let name = dependency["name"].as_str()?;
+        let (_, library) = all.iter().find(|(id, _)| **id == dependency["pkg"])?;
+        (library.name != name).then(|| Library { name: name.to_owned(), ..library.clone() })
+    });
+    let mut libraries: Vec<Library> = renamed.collect();
+    libraries.extend(all.iter().map(|(_, library)| library.clone()));
+    Ok(libraries)
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
 }
 
 fn reason(error: &std::io::Error) -> String {
@@ -87,17 +110,22 @@ mod tests {
     #[test]
     fn libraries_are_found_by_the_name_that_rust_has_for_them() {
         let text = br#"{"packages":[
-            {"name":"tool","manifest_path":"/w/tool/Cargo.toml","targets":[{"kind":["bin"],"name":"my_functions","src_path":"/w/tool/src/main.rs"}]},
-            {"name":"my-functions","manifest_path":"/w/my/Cargo.toml","targets":[{"kind":["lib"],"name":"my-functions","src_path":"/w/my/src/lib.rs"}]}
-        ]}"#;
+            {"id":"tool","name":"tool","manifest_path":"/w/tool/Cargo.toml","targets":[{"kind":["bin"],"name":"my_functions","src_path":"/w/tool/src/main.rs"}]},
+            {"id":"my","name":"my-functions","manifest_path":"/w/my/Cargo.toml","targets":[{"kind":["lib"],"name":"my-functions","src_path":"/w/my/src/lib.rs"}]}
+        ],"resolve":{"root":"tool","nodes":[
+            {"id":"tool","features":[],"deps":[{"name":"other","pkg":"my"}]},
+            {"id":"my","features":["default","geo"],"deps":[]}
+        ]}}"#;
         let own = Library {
             name: "my_functions".to_owned(),
             package: "my-functions".to_owned(),
             folder: "/w/my".to_owned(),
             root: "/w/my/src/lib.rs".to_owned(),
+            features: vec!["default".to_owned(), "geo".to_owned()],
         };
-        // A binary is no library.
-        assert_eq!(of_metadata(text), Ok(vec![own]));
+        // A binary is no library. The package around calls the library by another name.
+        let renamed = Library { name: "other".to_owned(), ..own.clone() };
+        assert_eq!(of_metadata(text), Ok(vec![renamed, own]));
         assert!(of_metadata(b"nonsense").is_err());
     }
 }

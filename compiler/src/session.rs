@@ -2,15 +2,16 @@
 //!
 //! The command line, editors and macros all come through here. Reading is behind [`Loader`], so that phases do no IO.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::path::Path;
 
 use millstream_runtime::graph::{ExecutionGraph, JobGraph, RustCrate};
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::hir::{self, Program};
 use crate::plan::{self, PassTrace};
-use crate::rust::{self, RustFile};
+use crate::rust::{self, ModuleFile, RustFile};
 use crate::source::{FileId, SourceFile, SourceMap, Span};
 use crate::syntax::{self, ast};
 
@@ -35,6 +36,8 @@ pub struct Library {
     pub folder: String,
     /// The file that is its root.
     pub root: String,
+    /// Its features that are on.
+    pub features: Vec<String>,
 }
 
 /// The file that the user named cannot be read.
@@ -203,18 +206,24 @@ impl Loading<'_> {
 
     /// A Rust file that becomes a module of the pipeline.
     fn rust(&mut self, normal: String, path: String, bytes: Vec<u8>, used: &ast::Use) {
-        let Some((file, fruitful)) = self.read_rust(normal, path, bytes) else { return };
+        let Some((file, fruitful)) = self.read_rust(normal, path, bytes, &BTreeSet::new()) else { return };
         if !fruitful {
-            self.diags.push(rust::nothing_annotated(used.path_span, &used.path, &[]));
+            self.diags.push(rust::nothing_annotated(used.path_span, &used.path, &file.private_modules));
         }
         self.rust.push(file);
     }
 
     /// Reads what a Rust file makes known, and says whether that is anything, or a mistake. None: it is no text (reported).
-    fn read_rust(&mut self, normal: String, path: String, bytes: Vec<u8>) -> Option<(RustFile, bool)> {
+    fn read_rust(
+        &mut self,
+        normal: String,
+        path: String,
+        bytes: Vec<u8>,
+        features: &BTreeSet<String>,
+    ) -> Option<(RustFile, bool)> {
         let (id, text) = self.text(path, bytes).ok()?;
         self.seen.insert(normal, id);
-        let (file, diagnostics) = rust::read(id, &text);
+        let (file, diagnostics) = rust::read(id, &text, features);
         let diagnostics = diagnostics.into_sorted();
         // What cannot be read may define anything.
         self.complete &= diagnostics.iter().all(|diagnostic| diagnostic.code.0 != "E0801");
@@ -254,23 +263,26 @@ impl Loading<'_> {
             }
         };
         let (mut any, mut private) = (false, Vec::new());
-        let mut open = vec![(found.root, bytes, Vec::new())];
-        while let Some((path, bytes, within)) = open.pop() {
+        let features: BTreeSet<String> = found.features.iter().cloned().collect();
+        // Each with whether it owns its folder: modules below it lie beside it.
+        let mut open = vec![(found.root, bytes, Vec::new(), true)];
+        while let Some((path, bytes, within, owns)) = open.pop() {
             let normal = normal(&path);
             if self.seen.contains_key(&normal) {
                 any = true;
                 continue;
             }
-            let Some((mut file, fruitful)) = self.read_rust(normal, path.clone(), bytes) else { continue };
+            let Some((mut file, fruitful)) = self.read_rust(normal, path.clone(), bytes, &features) else { continue };
             any |= fruitful;
             for module in &file.modules {
-                let below: Vec<String> = within.iter().chain(module).cloned().collect();
+                let below: Vec<String> = within.iter().chain(&module.module).cloned().collect();
                 // rustc says of one that is missing.
-                open.extend(self.module_file(&path, within.is_empty(), module).map(|(path, bytes)| (path, bytes, below)));
+                open.extend(self.module_file(&path, owns, module).map(|(path, bytes, owns)| (path, bytes, below, owns)));
             }
             private.append(&mut file.private_modules);
             let (name, package, folder) = (used.path.clone(), found.package.clone(), found.folder.clone());
-            file.of_crate = Some(RustCrate { name, package, folder, within });
+            let features = found.features.clone();
+            file.of_crate = Some(RustCrate { name, package, folder, features, within });
             self.rust.push(file);
         }
         if !any && self.complete {
@@ -278,17 +290,23 @@ impl Loading<'_> {
         }
     }
 
-    /// The file of `pub mod x;`, and what stands in it.
-    fn module_file(&self, of: &str, root: bool, module: &[String]) -> Option<(String, Vec<u8>)> {
+    /// The file of `pub mod x;`, what stands in it, and whether it owns its folder. By the rules of rustc.
+    fn module_file(&self, of: &str, owns: bool, module: &ModuleFile) -> Option<(String, Vec<u8>, bool)> {
         let (folder, name) = of.rfind(['/', '\\']).map_or(("", of), |end| (&of[..=end], &of[end + 1..]));
-        let below = match name.strip_suffix(".rs") {
-            Some(stem) if !root && stem != "mod" => format!("{folder}{stem}/"),
+        let mut below = match name.strip_suffix(".rs") {
+            Some(stem) if !owns => format!("{folder}{stem}/"),
             _ => folder.to_owned(),
         };
-        let path = format!("{below}{}", module.join("/"));
-        [format!("{path}.rs"), format!("{path}/mod.rs")]
-            .into_iter()
-            .find_map(|path| self.loader.load(&path).ok().map(|bytes| (path, bytes)))
+        module.folders.iter().for_each(|folder| below.push_str(&format!("{folder}/")));
+        let name = module.module.last()?;
+        let places = match &module.path {
+            Some(path) if Path::new(path).is_absolute() => vec![(path.clone(), true)],
+            // Within a module of the file it counts from there, else from the file.
+            Some(path) if module.folders.is_empty() => vec![(format!("{folder}{path}"), true)],
+            Some(path) => vec![(format!("{below}{path}"), true)],
+            None => vec![(format!("{below}{name}.rs"), false), (format!("{below}{name}/mod.rs"), true)],
+        };
+        places.into_iter().find_map(|(path, owns)| self.loader.load(&path).ok().map(|bytes| (path, bytes, owns)))
     }
 
     fn parse(&mut self, path: String, bytes: Vec<u8>) -> (FileId, ast::File) {
@@ -448,7 +466,7 @@ mod tests {
 
         fn libraries(&self, _file: &str) -> Result<Vec<Library>, String> {
             let [name, package, folder, root] = ["my_functions", "my-functions", "/p", "/p/src/lib.rs"].map(str::to_owned);
-            Ok(vec![Library { name, package, folder, root }])
+            Ok(vec![Library { name, package, folder, root, features: Vec::new() }])
         }
     }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use millstream_runtime::functions as library;
 use millstream_runtime::graph::{
-    AggregateOperation, ExecutionGraph, Expr, ExprKind, JobGraph, Literal, Operation, StateSettings, TopOperation, Window,
+    AggregateOperation, ExecutionGraph, Expr, ExprKind, JobGraph, Literal, Operation, RustCrate, StateSettings, TopOperation,
+    Window,
 };
 use proc_macro2::{Ident, TokenStream};
 
@@ -37,8 +38,8 @@ pub struct GeneratedCrate {
     pub features: BTreeSet<&'static str>,
     /// Rust files of the user that are modules of it: where they lie, and how the user named them.
     pub rust: BTreeMap<PathBuf, String>,
-    /// Crates that it takes items from: the name in Rust, then the package and the folder of its manifest.
-    pub crates: BTreeMap<String, (String, String)>,
+    /// Crates that it takes items from, by their names in Rust.
+    pub crates: BTreeMap<String, RustCrate>,
 }
 
 /// Parsing and printing of generated code recurse with the nesting of expressions, many large frames a level.
@@ -73,7 +74,7 @@ fn emit_here(job: &JobGraph, execution: &ExecutionGraph, options: &EmitOptions) 
         files.insert(job::file_of(&module), print(tokens));
     }
     let crates = job.rust.iter().filter_map(|module| module.of_crate.as_ref());
-    let crates = crates.map(|of| (of.name.clone(), (of.package.clone(), of.folder.clone()))).collect();
+    let crates = crates.map(|of| (of.name.clone(), of.clone())).collect();
     let rust = job.rust.iter().map(|module| (options.folder.join(&module.path), module.path.clone())).collect();
     GeneratedCrate { package: names::package(&job.settings.name), files, features: features(job), rust, crates }
 }

@@ -3,24 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use millstream_runtime::graph::RustCrate;
+
 /// The manifest of the project: the profile that pipelines are built with stands there, once.
 const PROJECT: &str = include_str!("../../../Cargo.toml");
 
 /// The manifest of a generated crate. `features`: those of the facade crate that its connectors need. Without any it is the
 /// same for all pipelines, and so is the runtime that they share. `crates`: those that `use crate` names.
-pub(super) fn manifest(
-    package: &str,
-    runtime: &Path,
-    features: &BTreeSet<&str>,
-    crates: &BTreeMap<String, (String, String)>,
-) -> String {
+pub(super) fn manifest(package: &str, runtime: &Path, features: &BTreeSet<&str>, crates: &BTreeMap<String, RustCrate>) -> String {
     let runtime = toml_string(&runtime.display().to_string());
-    let features: Vec<String> = features.iter().map(|feature| toml_string(feature)).collect();
-    let features = if features.is_empty() { String::new() } else { format!(", features = [{}]", features.join(", ")) };
+    let list = |features: &mut dyn Iterator<Item = &str>| features.map(toml_string).collect::<Vec<_>>().join(", ");
+    let features = match features.is_empty() {
+        true => String::new(),
+        false => format!(", features = [{}]", list(&mut features.iter().copied())),
+    };
     let crates: String = crates
         .iter()
-        .map(|(name, (package, folder))| {
-            format!("{name} = {{ path = {}, package = {} }}\n", toml_string(folder), toml_string(package))
+        .map(|(name, RustCrate { package, folder, features, .. })| {
+            // Those that it has in the project around the text, its default ones among them if they are on there.
+            let features = list(&mut features.iter().map(String::as_str));
+            let (folder, package) = (toml_string(folder), toml_string(package));
+            format!("{name} = {{ path = {folder}, package = {package}, default-features = false, features = [{features}] }}\n")
         })
         .collect();
     let profile = section(PROJECT, "[profile.flow]");
@@ -79,9 +82,18 @@ mod tests {
         let manifest = manifest("word_count-0123456789", Path::new("/a \"b\"/c"), &BTreeSet::new(), &BTreeMap::new());
         assert!(manifest.contains("[profile.flow]\ninherits = \"release\"\nincremental = true\n"), "{manifest}");
         assert!(manifest.contains(r#"millstream = { path = "/a \"b\"/c" }"#), "{manifest}");
-        let crates = BTreeMap::from([("my_own".to_owned(), ("my-own".to_owned(), "/w/my".to_owned()))]);
+        let crates = BTreeMap::from([(
+            "my_own".to_owned(),
+            RustCrate {
+                name: "my_own".to_owned(),
+                package: "my-own".to_owned(),
+                folder: "/w/my".to_owned(),
+                features: vec!["default".to_owned(), "geo".to_owned()],
+                within: Vec::new(),
+            },
+        )]);
         let with = super::manifest("p", Path::new("/r"), &BTreeSet::from(["http", "kafka"]), &crates);
-        assert!(with.contains("my_own = { path = \"/w/my\", package = \"my-own\" }\n"), "{with}");
+        assert!(with.contains("my_own = { path = \"/w/my\", package = \"my-own\", default-features = false, features = [\"default\", \"geo\"] }\n"), "{with}");
         assert!(with.contains("millstream = { path = \"/r\", features = [\"http\", \"kafka\"] }"), "{with}");
         assert!(manifest.contains("[profile.release]\ncodegen-units = 1"), "{manifest}");
     }

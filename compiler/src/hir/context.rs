@@ -9,6 +9,7 @@ use millstream_runtime::graph::{Origin, Schema, Ty, Waits};
 use super::collect::Items;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{SourceMap, Span};
+use crate::syntax::ast::Name;
 
 /// Shared by all parts of lowering.
 pub struct Context<'a> {
@@ -77,6 +78,14 @@ impl Context<'_> {
     /// How the async function of this name is called; None: it is none.
     pub fn waits(&self, name: &str) -> Option<Waits> {
         self.functions.get(name).and_then(|function| function.waits)
+    }
+
+    /// What to say of a name that a Rust file has, but not with the features of its crate.
+    pub fn left_out(&self, name: &Name) -> Option<Diagnostic> {
+        self.rust.iter().find_map(|file| {
+            let (_, feature) = file.left_out.iter().find(|(left_out, _)| *left_out == name.text)?;
+            Some(crate::rust::needs_feature(name, feature, file.of_crate.as_ref().map(|of| of.name.as_str())))
+        })
     }
 
     /// The aggregate function of this name: a built-in one, or the user's own.

@@ -14,11 +14,15 @@ pub(super) fn find<'a>(attrs: &'a [syn::Attribute], name: &str) -> Option<&'a sy
     attrs.iter().find(|attribute| attribute.path().segments.last().is_some_and(|last| last.ident == name))
 }
 
-/// `#[cfg(test)]`
-pub(super) fn only_for_tests(attrs: &[syn::Attribute]) -> bool {
-    attrs.iter().any(|attribute| {
-        let syn::Meta::List(list) = &attribute.meta else { return false };
-        attribute.path().is_ident("cfg") && list.tokens.to_string() == "test"
+/// `#[path = "other.rs"]`
+pub(super) fn path_of(attrs: &[syn::Attribute]) -> Option<String> {
+    attrs.iter().find_map(|attribute| match &attribute.meta {
+        syn::Meta::NameValue(syn::MetaNameValue {
+            path,
+            value: syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }),
+            ..
+        }) if path.is_ident("path") => Some(text.value()),
+        _ => None,
     })
 }
 

@@ -30,6 +30,22 @@ pub fn no_crate(span: Span, name: &str, reason: &str) -> Diagnostic {
     )
 }
 
+/// A function, record or operator that is not compiled. `of`: the crate that it is in; None: a file of the pipeline.
+pub fn needs_feature(name: &Name, feature: &str, of: Option<&str>) -> Diagnostic {
+    let title = format!("`{}` is there only with the feature `{feature}`", name.text);
+    let (label, help) = match of {
+        Some(of) => (
+            format!("`{of}` is built without it"),
+            format!("turn it on in the Cargo.toml around this file: `{of} = {{ .., features = [{feature:?}] }}`"),
+        ),
+        None => (
+            "a file of a pipeline is compiled without features".to_owned(),
+            "take `#[cfg(..)]` away, or move it to a crate of its own and write `use crate`".to_owned(),
+        ),
+    };
+    Diagnostic::error("E0819", title, name.span, label).with_help(help)
+}
+
 /// Thousands of brackets within each other.
 pub(super) fn too_deep(span: Span) -> Diagnostic {
     Diagnostic::error("E0801", "this Rust file does not parse", span, "brackets are nested too deeply from here on")

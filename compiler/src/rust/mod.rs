@@ -7,6 +7,7 @@
 mod aggregates;
 mod attributes;
 mod bindings;
+mod cfg;
 mod connectors;
 mod errors;
 mod functions;
@@ -22,11 +23,11 @@ pub use connectors::{ConnectorDefault, RustConnectorItem, RustOption};
 pub use errors::{
     aggregate_over_table, aggregate_wrong, bad_option, connector_default, connector_keyed_without_tables, connector_name_taken,
     connector_option_type, connector_without_sides, event_time_is_no_timestamp, input_lacks, inputs_of_enum, name_taken,
-    no_crate, no_result, no_second, no_side, no_such_option, not_an_operator, not_annotated, nothing_annotated, operator_struct,
-    option_missing, over_table, second_by_key, second_missing, second_to_all, sink_lacks, type_not_annotated,
+    needs_feature, no_crate, no_result, no_second, no_side, no_such_option, not_an_operator, not_annotated, nothing_annotated,
+    operator_struct, option_missing, over_table, second_by_key, second_missing, second_to_all, sink_lacks, type_not_annotated,
     unit_without_timestamp, unsupported, waits_not_here,
 };
-pub use read::read;
+pub use read::{ModuleFile, read};
 pub use types::{TypeKind, TypeMember};
 pub use written::{Written, WrittenKind};
 
@@ -43,10 +44,12 @@ pub struct RustFile {
     pub id: FileId,
     /// Of a crate that `use crate` names; None: it becomes a module of the pipeline.
     pub of_crate: Option<RustCrate>,
-    /// `pub mod x;`: the modules within the file, then the name.
-    pub modules: Vec<Vec<String>>,
-    /// `mod x;`: those that nobody else can reach.
+    /// `pub mod x;`
+    pub modules: Vec<ModuleFile>,
+    /// `mod x;` and `mod x { .. }`: those that nobody else can reach.
     pub private_modules: Vec<String>,
+    /// Items that are not compiled, each with a feature that would bring it back.
+    pub left_out: Vec<(String, String)>,
     /// `#[derive(Source)]` and `#[derive(Sink)]`.
     pub bindings: Vec<Binding>,
     pub functions: Vec<RustFn>,

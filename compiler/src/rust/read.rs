@@ -1,10 +1,11 @@
 //! From the text of a Rust file to its annotated items.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
+use super::cfg::Cfg;
 use super::written::Written;
 use super::{RustFile, attributes, errors, functions, imports, operators, types};
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -16,8 +17,19 @@ const STACK: usize = 256 << 20;
 /// Brackets within each other; more is no program that a person wrote.
 const DEEPEST: usize = 1_000;
 
-/// Reads a file.
-pub fn read(id: FileId, text: &str) -> (RustFile, Diagnostics) {
+/// A module in a file of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleFile {
+    /// The modules within the file, then its name.
+    pub module: Vec<String>,
+    /// The folders of the modules around it, within the file.
+    pub folders: Vec<String>,
+    /// `#[path = "other.rs"]`
+    pub path: Option<String>,
+}
+
+/// Reads a file. `features`: those of its crate.
+pub fn read(id: FileId, text: &str, features: &BTreeSet<String>) -> (RustFile, Diagnostics) {
     let mut diags = Diagnostics::default();
     if let Some(at) = too_deep(text) {
         diags.push(errors::too_deep(Span::new(id, at, at + 1)));
@@ -25,9 +37,9 @@ pub fn read(id: FileId, text: &str) -> (RustFile, Diagnostics) {
     }
     std::thread::scope(|scope| {
         // Places of tokens are kept per thread: they go with it.
-        match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read_here(id, text)) {
+        match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read_here(id, text, features)) {
             Ok(reader) => reader.join().unwrap_or_else(|_| (empty(id), Diagnostics::default())),
-            Err(_) => read_here(id, text),
+            Err(_) => read_here(id, text, features),
         }
     })
 }
@@ -38,6 +50,7 @@ fn empty(id: FileId) -> RustFile {
         of_crate: None,
         modules: Vec::new(),
         private_modules: Vec::new(),
+        left_out: Vec::new(),
         bindings: Vec::new(),
         functions: Vec::new(),
         types: Vec::new(),
@@ -59,10 +72,15 @@ fn empty(id: FileId) -> RustFile {
     }
 }
 
-fn read_here(id: FileId, text: &str) -> (RustFile, Diagnostics) {
-    let mut reader = Reader { place: Place { id, text }, file: empty(id), diags: Diagnostics::default() };
+fn read_here(id: FileId, text: &str, features: &BTreeSet<String>) -> (RustFile, Diagnostics) {
+    let mut reader = Reader { place: Place { id, text }, file: empty(id), diags: Diagnostics::default(), folders: Vec::new() };
     match syn::parse_str::<syn::File>(text) {
-        Ok(parsed) => reader.items(&parsed.items, &mut Vec::new()),
+        Ok(mut parsed) => {
+            let mut cfg = Cfg { features, left_out: Vec::new() };
+            cfg.file(&mut parsed);
+            reader.file.left_out = cfg.left_out;
+            reader.items(&parsed.items, &mut Vec::new());
+        }
         Err(error) => {
             let reason = match error.to_string() {
                 lexer if lexer.contains("token stream") => "a bracket or a quote does not match here".to_owned(),
@@ -127,6 +145,8 @@ pub(super) struct Reader<'a> {
     pub(super) place: Place<'a>,
     pub(super) file: RustFile,
     pub(super) diags: Diagnostics,
+    /// The folders of the modules around, within the file.
+    folders: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -147,18 +167,22 @@ impl Reader<'_> {
                     self.file.aliases.insert(self.place.ident(&alias.ident), written);
                 }
                 syn::Item::Use(item) => imports::collect(&item.tree, "", &mut self.file.imports),
-                syn::Item::Mod(module) if !attributes::only_for_tests(&module.attrs) => {
+                syn::Item::Mod(module) => {
                     let name = self.place.ident(&module.ident);
+                    let lies_at = attributes::path_of(&module.attrs);
                     match &module.content {
+                        _ if !matches!(module.vis, syn::Visibility::Public(_)) => self.file.private_modules.push(name),
                         Some((_, items)) => {
+                            self.folders.push(lies_at.unwrap_or_else(|| name.clone()));
                             path.push(name);
                             self.items(items, path);
                             path.pop();
+                            self.folders.pop();
                         }
-                        None if matches!(module.vis, syn::Visibility::Public(_)) => {
-                            self.file.modules.push(within(path, name));
+                        None => {
+                            let folders = self.folders.clone();
+                            self.file.modules.push(ModuleFile { module: within(path, name), folders, path: lies_at });
                         }
-                        None => self.file.private_modules.push(name),
                     }
                 }
                 _ => {}

@@ -112,6 +112,7 @@ where
         let at = origin(Location::caller(), "process");
         let second_input = SecondInput {
             input: Ty::Record(rows::<R>().schema),
+            of: None,
             keyed: Some(KeyedInput {
                 keys: vec![closure(ty_of::<K>(), &at)],
                 time: Some(time_expr(&at)),
@@ -156,7 +157,7 @@ where
         M: Fn() -> P + Send + Sync + 'static,
     {
         let at = origin(Location::caller(), "process");
-        let second_input = SecondInput { input: Ty::Record(rows::<P::Broadcast>().schema), keyed: None };
+        let second_input = SecondInput { input: Ty::Record(rows::<P::Broadcast>().schema), of: None, keyed: None };
         let operation = Operation::Process(operation::<T, K, P>(true, Some(second_input), None, &at));
         let (key, time) = (self.keyed.key.clone(), self.time);
         let right = other.exchange(Exchange::Broadcast, |cx, edge| cx.broadcast::<P::Broadcast>(edge));
@@ -277,6 +278,7 @@ where
         defaults: true,
         unit: true,
         input: Ty::Record(rows::<T>().schema),
+        of: None,
         second,
         output: Ty::Record(rows::<P::Output>().schema),
         side,

@@ -28,6 +28,8 @@ pub struct RustCrate {
     pub package: String,
     /// The folder of its manifest.
     pub folder: String,
+    /// Its features that are on.
+    pub features: Vec<String>,
     /// The modules around the file.
     pub within: Vec<String>,
 }
@@ -166,11 +168,31 @@ pub enum Passing {
     OptionalReference,
 }
 
+/// Rows of several streams as one: an enum of their records. In the columns of the input, all but one of these are null.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnumInput {
+    /// The enum: modules within the file, then its name.
+    pub path: Vec<String>,
+    pub variants: Vec<EnumVariant>,
+}
+
+/// The rows of one of the streams.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnumVariant {
+    pub name: String,
+    /// The column that holds them.
+    pub column: String,
+    /// Their record.
+    pub record: Ty,
+}
+
 /// `with blocks by country`, `with broadcast rules`: a second stream that an operator takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SecondInput {
-    /// The record of its rows.
+    /// The record of its rows; of several streams the first.
     pub input: Ty,
+    /// Its rows are those of several streams.
+    pub of: Option<EnumInput>,
     /// None: its rows come to every subtask.
     pub keyed: Option<KeyedInput>,
 }
@@ -202,8 +224,10 @@ pub struct ProcessOperation {
     pub defaults: bool,
     /// The struct has no fields and no braces.
     pub unit: bool,
-    /// The record that it takes; the columns of the input have the names of its fields.
+    /// The record that it takes; the columns of the input have the names of its fields. Of several streams the first.
     pub input: Ty,
+    /// Its rows are those of several streams, two that are told apart by where they come from aside (see `SecondInput::keyed`).
+    pub of: Option<EnumInput>,
     /// Its second input, if it has one.
     pub second: Option<SecondInput>,
     /// The record that it makes.

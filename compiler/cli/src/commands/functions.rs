@@ -112,7 +112,7 @@ fn of_pipeline(session: &Session) -> Vec<Entry> {
             category: origin.file.clone().into(),
             signature: format!(
                 "{}{}({}) -> {}",
-                if function.waits().is_some() { "async " } else { "" },
+                if function.waits.is_some() { "async " } else { "" },
                 function.name,
                 params.join(", "),
                 function.body.ty

@@ -63,6 +63,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, process: &'a ast::Process, input: Flow
         defaults: found.defaults,
         unit: found.item.unit,
         input: found.input.clone(),
+        of: None,
         second,
         output: found.output.clone(),
         side: side.clone(),
@@ -87,6 +88,9 @@ fn unknown(at: &mut At<'_, '_, '_>, process: &ast::Process) {
     let name = &process.name;
     if cx.items.broken.contains(name.text.as_str()) || name.text.is_empty() {
         return;
+    }
+    if let Some(diagnostic) = cx.left_out(name) {
+        return cx.report(diagnostic);
     }
     let known: Vec<&str> = cx.rust_operators.keys().copied().collect();
     let plain = cx.rust.iter().flat_map(|file| &file.structs).find(|item| item.name.text == name.text);
@@ -136,7 +140,7 @@ fn second_input<'a>(
         }
         let columns = columns(at, &named, schema, &rows).ok_or(())?;
         let (rows, _, _) = project(at, columns, Vec::new(), rows);
-        return Ok(Some((rows, SecondInput { input: takes.input.clone(), keyed: None })));
+        return Ok(Some((rows, SecondInput { input: takes.input.clone(), of: None, keyed: None })));
     };
     let keys: Vec<Expr> = second.by.iter().map(|key| group_key(at, key, &rows)).collect();
     // Equal keys meet only where they are of one type.
@@ -153,7 +157,7 @@ fn second_input<'a>(
     let columns = columns(at, &named, schema, &rows).ok_or(())?;
     let (rows, keys, time) = project(at, columns, keys, rows);
     let keyed = Some(KeyedInput { keys, time, path: path.clone(), variants: variants.clone() });
-    Ok(Some((rows, SecondInput { input: takes.input.clone(), keyed })))
+    Ok(Some((rows, SecondInput { input: takes.input.clone(), of: None, keyed })))
 }
 
 /// The rows that it makes. A column of event time holds what follows in order, as it does in a source.

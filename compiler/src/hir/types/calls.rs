@@ -95,6 +95,9 @@ impl<'a> Typer<'_, 'a> {
         if let Some(plain) = self.cx.rust.iter().flat_map(|file| &file.plain).find(|plain| plain.text == name.text) {
             return self.reject(crate::rust::not_annotated(name, plain.span), span);
         }
+        if let Some(diagnostic) = self.cx.left_out(name) {
+            return self.reject(diagnostic, span);
+        }
         let own = self.cx.items.functions.iter().map(|entry| entry.node.name.text.as_str());
         let mut candidates: Vec<&str> =
             own.chain(self.cx.rust_functions.keys().copied()).chain(functions::FUNCTIONS.iter().map(|spec| spec.name)).collect();
