@@ -61,28 +61,34 @@ fn of_metadata(text: &[u8]) -> Result<Vec<Library>, String> {
     let said: Value = serde_json::from_slice(text).map_err(|error| format!("`cargo metadata` cannot be read: {error}"))?;
     let is_library = |target: &Value| list(&target["kind"]).any(|kind| matches!(kind.as_str(), Some("lib" | "rlib")));
     let nodes = || list(&said["resolve"]["nodes"]);
+    // The package around the file; in the root of a workspace that is none, all of its members.
+    let root = &said["resolve"]["root"];
+    let around: Vec<&Value> = match root.is_string() {
+        true => vec![root],
+        false => list(&said["workspace_members"]).collect(),
+    };
     let of_package = |package: &Value| {
         let target = list(&package["targets"]).find(|target| is_library(target))?;
         let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_string_lossy().into_owned();
-        let own = nodes().find(|node| node["id"] == package["id"]);
-        let features = own.map(|own| list(&own["features"]).filter_map(Value::as_str).map(str::to_owned).collect());
+        let asked = list(&said["packages"]).filter(|user| root.is_string() && user["id"] == *root);
+        let asked = asked.flat_map(|user| list(&user["dependencies"])).find(|asked| is_of(asked, package));
+        let features = match asked {
+            // What others of the workspace turn on is theirs.
+            Some(asked) => turned_on(asked, package),
+            None => nodes().find(|node| node["id"] == package["id"]).map(|own| texts(&own["features"])).unwrap_or_default(),
+        };
         Some(Library {
             name: target["name"].as_str()?.replace('-', "_"),
             package: package["name"].as_str()?.to_owned(),
             folder,
             root: target["src_path"].as_str()?.to_owned(),
-            features: features.unwrap_or_default(),
+            features,
         })
     };
     let all: Vec<(&Value, Library)> =
         list(&said["packages"]).filter_map(|package| Some((&package["id"], of_package(package)?))).collect();
-    // The package around the file; in the root of a workspace that is none, all of its members.
-    let root = &said["resolve"]["root"];
-    let around = nodes().filter(|node| match root.is_string() {
-        true => node["id"] == *root,
-        false => list(&said["workspace_members"]).any(|member| *member == node["id"]),
-    });
-    let renamed = around.flat_map(|node| list(&node["deps"])).filter_map(|dependency| {
+    let users = nodes().filter(|node| around.contains(&&node["id"]));
+    let renamed = users.flat_map(|node| list(&node["deps"])).filter_map(|dependency| {
         let name = dependency["name"].as_str()?;
         let (_, library) = all.iter().find(|(id, _)| **id == dependency["pkg"])?;
         (library.name != name).then(|| Library { name: name.to_owned(), ..library.clone() })
@@ -90,6 +96,37 @@ fn of_metadata(text: &[u8]) -> Result<Vec<Library>, String> {
     let mut libraries: Vec<Library> = renamed.collect();
     libraries.extend(all.iter().map(|(_, library)| library.clone()));
     Ok(libraries)
+}
+
+/// Whether an entry of `[dependencies]` is this package.
+fn is_of(asked: &Value, package: &Value) -> bool {
+    let lies_there = match (asked["path"].as_str(), package["manifest_path"].as_str()) {
+        (Some(path), Some(manifest)) => Path::new(manifest).parent() == Some(Path::new(path)),
+        (Some(_), None) => false,
+        (None, _) => true,
+    };
+    asked["name"] == package["name"] && asked["kind"].is_null() && lies_there
+}
+
+/// The features that an entry of `[dependencies]` turns on, and those that follow from them.
+fn turned_on(asked: &Value, package: &Value) -> Vec<String> {
+    let mut open = texts(&asked["features"]);
+    if asked["uses_default_features"] != Value::Bool(false) {
+        open.push("default".to_owned());
+    }
+    let mut on = Vec::new();
+    while let Some(feature) = open.pop() {
+        if package["features"].get(&feature).is_some() && !on.contains(&feature) {
+            open.extend(texts(&package["features"][&feature]));
+            on.push(feature);
+        }
+    }
+    on.sort();
+    on
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    list(value).filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
@@ -110,18 +147,22 @@ mod tests {
     #[test]
     fn libraries_are_found_by_the_name_that_rust_has_for_them() {
         let text = br#"{"packages":[
-            {"id":"tool","name":"tool","manifest_path":"/w/tool/Cargo.toml","targets":[{"kind":["bin"],"name":"my_functions","src_path":"/w/tool/src/main.rs"}]},
-            {"id":"my","name":"my-functions","manifest_path":"/w/my/Cargo.toml","targets":[{"kind":["lib"],"name":"my-functions","src_path":"/w/my/src/lib.rs"}]}
+            {"id":"tool","name":"tool","manifest_path":"/w/tool/Cargo.toml","dependencies":[
+                {"name":"my-functions","rename":"other","kind":null,"path":"/w/my","uses_default_features":false,"features":["geo"]}
+            ],"targets":[{"kind":["bin"],"name":"my_functions","src_path":"/w/tool/src/main.rs"}]},
+            {"id":"my","name":"my-functions","manifest_path":"/w/my/Cargo.toml","features":
+                {"default":["plain"],"plain":[],"geo":["deep","dep:x"],"deep":[]},"targets":[{"kind":["lib"],"name":"my-functions","src_path":"/w/my/src/lib.rs"}]}
         ],"resolve":{"root":"tool","nodes":[
             {"id":"tool","features":[],"deps":[{"name":"other","pkg":"my"}]},
-            {"id":"my","features":["default","geo"],"deps":[]}
+            {"id":"my","features":["default","plain","geo","deep"],"deps":[]}
         ]}}"#;
         let own = Library {
             name: "my_functions".to_owned(),
             package: "my-functions".to_owned(),
             folder: "/w/my".to_owned(),
             root: "/w/my/src/lib.rs".to_owned(),
-            features: vec!["default".to_owned(), "geo".to_owned()],
+            // As the package around asks for it, whatever others of the workspace do.
+            features: vec!["deep".to_owned(), "geo".to_owned()],
         };
         // A binary is no library. The package around calls the library by another name.
         let renamed = Library { name: "other".to_owned(), ..own.clone() };

@@ -80,9 +80,12 @@ impl Context<'_> {
         self.functions.get(name).and_then(|function| function.waits)
     }
 
-    /// What to say of a name that a Rust file has, but not with the features of its crate.
+    /// What to say of a name that a Rust file has, but not for others, or not with the features of its crate.
     pub fn left_out(&self, name: &Name) -> Option<Diagnostic> {
         self.rust.iter().find_map(|file| {
+            if let Some((_, module)) = file.concealed.iter().find(|(concealed, _)| *concealed == name.text) {
+                return Some(crate::rust::concealed(name, module));
+            }
             let (_, feature) = file.left_out.iter().find(|(left_out, _)| *left_out == name.text)?;
             Some(crate::rust::needs_feature(name, feature, file.of_crate.as_ref().map(|of| of.name.as_str())))
         })

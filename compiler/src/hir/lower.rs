@@ -325,11 +325,14 @@ impl<'a> Lowering<'a> {
 
 /// The names of streams that a pipeline reads.
 pub fn read_names(pipeline: &Pipeline) -> impl Iterator<Item = &Name> {
-    let others = pipeline.stages.iter().flat_map(|stage| match &stage.kind {
-        StageKind::Union(names) | StageKind::Combine { others: names, .. } => names.as_slice(),
-        StageKind::Join(join) => std::slice::from_ref(&join.right),
-        StageKind::Process(ast::Process { second: Some(second), .. }) => std::slice::from_ref(&second.stream),
-        _ => &[],
+    let others = pipeline.stages.iter().flat_map(|stage| {
+        let (names, with): (&[Name], &[ast::WithInput]) = match &stage.kind {
+            StageKind::Union(names) | StageKind::Combine { others: names, .. } => (names, &[]),
+            StageKind::Join(join) => (std::slice::from_ref(&join.right), &[]),
+            StageKind::Process(process) => (&[], &process.with),
+            _ => (&[], &[]),
+        };
+        names.iter().chain(with.iter().map(|with| &with.stream))
     });
     std::iter::once(&pipeline.input).chain(others)
 }

@@ -24,7 +24,7 @@ mod known;
 mod operators;
 pub use aggregates::OwnAggregate;
 pub use known::{Known, built_in};
-pub use operators::Operator;
+pub use operators::{Inputs, Operator};
 
 /// Types the items of all Rust files. Gives the modules, and the functions.
 pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule>, Vec<Function>) {

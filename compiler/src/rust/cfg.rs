@@ -33,7 +33,7 @@ impl Cfg<'_> {
             };
             let written = attrs.clone();
             if !self.is_there(attrs) {
-                let needs = written.iter().find_map(feature);
+                let needs = written.iter().find_map(|attribute| self.lacks(attribute));
                 self.left_out.extend(name(&item).zip(needs));
                 continue;
             }
@@ -98,6 +98,31 @@ impl Cfg<'_> {
         }
     }
 
+    /// The first feature that a `cfg` asks for and that is off.
+    fn lacks(&self, attribute: &Attribute) -> Option<String> {
+        if !attribute.path().is_ident("cfg") {
+            return None;
+        }
+        let mut open: Vec<Meta> = attribute.parse_args().ok().into_iter().collect();
+        while let Some(asked) = open.pop() {
+            if let Some((name, value)) = named(&asked)
+                && name == "feature"
+                && !self.features.contains(&value)
+            {
+                return Some(value);
+            }
+            if let Meta::List(list) = &asked
+                && !list.path.is_ident("not")
+            {
+                let inner = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+                let from = open.len();
+                open.extend(inner.into_iter().flatten());
+                open[from..].reverse();
+            }
+        }
+        None
+    }
+
     /// None: it is not known here.
     fn holds(&self, asked: &Meta, depth: usize) -> Option<bool> {
         if depth > DEEPEST {
@@ -147,24 +172,6 @@ fn named(meta: &Meta) -> Option<(String, String)> {
     let Meta::NameValue(pair) = meta else { return None };
     let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { return None };
     Some((pair.path.get_ident()?.to_string(), text.value()))
-}
-
-/// The first feature that a `cfg` asks for, wherever in it.
-fn feature(attribute: &Attribute) -> Option<String> {
-    if !attribute.path().is_ident("cfg") {
-        return None;
-    }
-    let mut open: Vec<Meta> = attribute.parse_args().ok().into_iter().collect();
-    while let Some(asked) = open.pop() {
-        match &asked {
-            Meta::NameValue(_) => return named(&asked).filter(|(name, _)| name == "feature").map(|(_, value)| value),
-            Meta::List(list) if !list.path.is_ident("not") => {
-                open.extend(list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).into_iter().flatten());
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 /// Of items that mean something here.
@@ -222,6 +229,6 @@ mod tests {
         let Item::Enum(kind) = &file.items[6] else { panic!("an enum") };
         assert_eq!((row.fields.len(), kind.variants.len()), (1, 1));
         let left_out: Vec<(&str, &str)> = cfg.left_out.iter().map(|(name, feature)| (&**name, &**feature)).collect();
-        assert_eq!(left_out, [("a_and_b", "a"), ("not_here", "b"), ("deep", "b")]);
+        assert_eq!(left_out, [("a_and_b", "b"), ("not_here", "b"), ("deep", "b")]);
     }
 }

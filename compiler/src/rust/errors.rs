@@ -46,6 +46,12 @@ pub fn needs_feature(name: &Name, feature: &str, of: Option<&str>) -> Diagnostic
     Diagnostic::error("E0819", title, name.span, label).with_help(help)
 }
 
+/// A function in a module of a file that is not public.
+pub fn concealed(name: &Name, module: &str) -> Diagnostic {
+    let title = format!("`{}` is in the module `{module}`, which is not public", name.text);
+    Diagnostic::error("E0804", title, name.span, "the pipeline cannot reach it").with_help(format!("write `pub mod {module}`"))
+}
+
 /// Thousands of brackets within each other.
 pub(super) fn too_deep(span: Span) -> Diagnostic {
     Diagnostic::error("E0801", "this Rust file does not parse", span, "brackets are nested too deeply from here on")

@@ -21,11 +21,11 @@ pub use aggregates::RustAggregateItem;
 pub use bindings::Binding;
 pub use connectors::{ConnectorDefault, RustConnectorItem, RustOption};
 pub use errors::{
-    aggregate_over_table, aggregate_wrong, bad_option, connector_default, connector_keyed_without_tables, connector_name_taken,
-    connector_option_type, connector_without_sides, event_time_is_no_timestamp, input_lacks, inputs_of_enum, name_taken,
-    needs_feature, no_crate, no_result, no_second, no_side, no_such_option, not_an_operator, not_annotated, nothing_annotated,
-    operator_struct, option_missing, over_table, second_by_key, second_missing, second_to_all, sink_lacks, type_not_annotated,
-    unit_without_timestamp, unsupported, waits_not_here,
+    aggregate_over_table, aggregate_wrong, bad_option, concealed, connector_default, connector_keyed_without_tables,
+    connector_name_taken, connector_option_type, connector_without_sides, event_time_is_no_timestamp, input_lacks,
+    inputs_of_enum, name_taken, needs_feature, no_crate, no_result, no_second, no_side, no_such_option, not_an_operator,
+    not_annotated, nothing_annotated, operator_struct, option_missing, over_table, second_by_key, second_missing, second_to_all,
+    sink_lacks, type_not_annotated, unit_without_timestamp, unsupported, waits_not_here,
 };
 pub use read::{ModuleFile, read};
 pub use types::{TypeKind, TypeMember};
@@ -50,6 +50,8 @@ pub struct RustFile {
     pub private_modules: Vec<String>,
     /// Items that are not compiled, each with a feature that would bring it back.
     pub left_out: Vec<(String, String)>,
+    /// Functions in modules that nobody else can reach, each with its module.
+    pub concealed: Vec<(String, String)>,
     /// `#[derive(Source)]` and `#[derive(Sink)]`.
     pub bindings: Vec<Binding>,
     pub functions: Vec<RustFn>,

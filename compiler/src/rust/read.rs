@@ -51,6 +51,7 @@ fn empty(id: FileId) -> RustFile {
         modules: Vec::new(),
         private_modules: Vec::new(),
         left_out: Vec::new(),
+        concealed: Vec::new(),
         bindings: Vec::new(),
         functions: Vec::new(),
         types: Vec::new(),
@@ -171,7 +172,16 @@ impl Reader<'_> {
                     let name = self.place.ident(&module.ident);
                     let lies_at = attributes::path_of(&module.attrs);
                     match &module.content {
-                        _ if !matches!(module.vis, syn::Visibility::Public(_)) => self.file.private_modules.push(name),
+                        content if !matches!(module.vis, syn::Visibility::Public(_)) => {
+                            let items = content.iter().flat_map(|(_, items)| items);
+                            let functions = items.filter_map(|item| match item {
+                                syn::Item::Fn(of) => attributes::find(&of.attrs, "function").map(|_| &of.sig.ident),
+                                _ => None,
+                            });
+                            let functions: Vec<String> = functions.map(|ident| self.place.ident(ident)).collect();
+                            self.file.concealed.extend(functions.into_iter().map(|function| (function, name.clone())));
+                            self.file.private_modules.push(name);
+                        }
                         Some((_, items)) => {
                             self.folders.push(lies_at.unwrap_or_else(|| name.clone()));
                             path.push(name);

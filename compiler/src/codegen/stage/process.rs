@@ -1,6 +1,6 @@
 //! `process`: an operator of the user's, with what turns the rows of this job into its records and back.
 
-use millstream_runtime::graph::{Expr, ProcessOperation, Schema, Ty};
+use millstream_runtime::graph::{EnumInput, Expr, ProcessOperation, Schema, Ty};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -26,6 +26,8 @@ impl<'a> Stage<'a> {
         let key = key_type(cx, &keys);
         let second = process.second.as_ref().zip(self.right);
         cx.rust_values.borrow_mut().extend(second.map(|(second, _)| second.input.clone()));
+        let several = process.of.iter().chain(process.second.iter().filter_map(|second| second.of.as_ref()));
+        cx.rust_values.borrow_mut().extend(several.flat_map(|of| &of.variants).map(|variant| variant.record.clone()));
         let keyed = second.and_then(|(second, rows)| Some((second.keyed.as_ref()?, rows, &second.input)));
         // Rows as they come: those of one stream, or of either of two.
         let incoming = match keyed {
@@ -74,7 +76,7 @@ impl<'a> Stage<'a> {
             method("time", quote!(Option<Timestamp>), &time_of(process.time.as_ref()), Some(&right))
         });
         let input = match keyed {
-            None => self.process_input(&process.input, self.input.schema),
+            None => self.any_input(process, process.of.as_ref(), &process.input, self.input.schema),
             Some((keyed, rows, of_second)) => {
                 let both = cx.rust.path(process.module, &keyed.path);
                 let [first, second] = keyed.variants.each_ref().map(|variant| raw(variant));
@@ -110,7 +112,8 @@ impl<'a> Stage<'a> {
         });
         let ttl = self.ttl();
         let broadcast = second.filter(|(second, _)| second.keyed.is_none()).map(|(second, rows)| {
-            let (row, made) = (cx.row(rows.schema), self.process_input(&second.input, rows.schema));
+            let row = cx.row(rows.schema);
+            let made = self.any_input(process, second.of.as_ref(), &second.input, rows.schema);
             quote!(.with_broadcast(|row: #row| Ok(#made)))
         });
         Template { operator: quote!(KeyedProcess::new(#options, #value) #side #ttl #broadcast), items }
@@ -129,6 +132,17 @@ impl<'a> Stage<'a> {
         let row = unless_used(&quote!(#statements #value), ident("row"));
         let side = ident(side);
         (quote!(Either::#side(#row) => { #statements #value }), lowering.uses_params)
+    }
+
+    /// Its record or, of several streams, its enum of records.
+    fn any_input(&self, process: &ProcessOperation, of: Option<&EnumInput>, record: &Ty, row: &Schema) -> TokenStream {
+        let Some(of) = of else { return self.process_input(record, row) };
+        let several = self.cx.rust.path(process.module, &of.path);
+        let arms = of.variants.iter().map(|variant| {
+            let (ours, theirs) = (self.cx.types.borrow_mut().field(row, &variant.column), raw(&variant.name));
+            quote!(if let Some(row) = row.#ours { #several::#theirs(Convert::convert(row)) } else)
+        });
+        quote!(#(#arms)* { return Err(EvalError::new("a row of no input")) })
     }
 
     /// Its record, made of a row that is not needed any more.

@@ -17,8 +17,10 @@ pub struct Operator<'a> {
     pub fields: Vec<(String, Ty)>,
     /// What is not given has a default.
     pub defaults: bool,
-    pub input: Ty,
-    pub second: Option<Second>,
+    /// Rows that come by key: of one stream, or of several.
+    pub keyed: Inputs,
+    /// Rows that come to every subtask; none: no record.
+    pub broadcast: Inputs,
     pub output: Ty,
     pub output_time: Option<String>,
     pub side: Option<Ty>,
@@ -26,12 +28,13 @@ pub struct Operator<'a> {
     pub timers: Vec<String>,
 }
 
-/// The second stream that an operator takes.
-#[derive(Clone, Debug)]
-pub struct Second {
-    pub input: Ty,
-    /// The enum of both rows and its variants; None: rows of the second come to every subtask.
-    pub both: Option<(Vec<String>, [String; 2])>,
+/// Streams that an operator takes: the record of each.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// The enum of several: modules within the file, then its name.
+    pub of_enum: Option<Vec<String>>,
+    /// The variant, and the record.
+    pub rows: Vec<(String, Ty)>,
 }
 
 impl<'a> Types<'a> {
@@ -77,7 +80,7 @@ impl<'a> Types<'a> {
             Some(written) => self.record(cx, file, Some(written)).map(Some).ok_or(()),
             None => Ok(None),
         };
-        let ((Some((input, second)), Some((output, output_time))), Ok(side), true) =
+        let ((Some((keyed, broadcast)), Some((output, output_time))), Ok(side), true) =
             (records, side, fields.len() == item.fields.len())
         else {
             cx.items.broken.insert(name);
@@ -85,47 +88,60 @@ impl<'a> Types<'a> {
         };
         let (side, side_time) = side.map_or((None, None), |(side, time)| (Some(side), time));
         let (path, timers) = (item.path.clone(), operator.timers.clone());
-        let typed =
-            Operator { module: file, path, item, fields, defaults, input, second, output, output_time, side, side_time, timers };
+        let typed = Operator {
+            module: file,
+            path,
+            item,
+            fields,
+            defaults,
+            keyed,
+            broadcast,
+            output,
+            output_time,
+            side,
+            side_time,
+            timers,
+        };
         cx.rust_operators.insert(name, typed);
     }
 
-    /// The record of its rows, and its second input. None: reported.
-    fn inputs(&mut self, cx: &mut Context<'a>, file: usize, operator: &'a RustOperator) -> Option<(Ty, Option<Second>)> {
-        let written = operator.input.as_ref()?;
+    /// What comes by key, and what comes to every subtask. None: reported.
+    fn inputs(&mut self, cx: &mut Context<'a>, file: usize, operator: &'a RustOperator) -> Option<(Inputs, Inputs)> {
+        let keyed = self.input(cx, file, &operator.name, operator.input.as_ref()?)?;
+        let broadcast = match &operator.broadcast {
+            Some(written) => self.input(cx, file, &operator.name, written)?,
+            None => Inputs::default(),
+        };
+        Some((keyed, broadcast))
+    }
+
+    /// A record, or an enum of several. None: reported.
+    fn input(&mut self, cx: &mut Context<'a>, file: usize, operator: &str, written: &'a Written) -> Option<Inputs> {
         let files = self.files;
-        let both = match &written.kind {
+        let several = match &written.kind {
             WrittenKind::Named { before, name, .. } if before.is_empty() => {
                 files[file].enums.iter().find(|item| item.name.text == *name)
             }
             _ => None,
         };
-        let Some(both) = both else {
+        let Some(several) = several else {
             let (input, _) = self.record(cx, file, Some(written))?;
-            let Some(broadcast) = &operator.broadcast else { return Some((input, None)) };
-            let (second, _) = self.record(cx, file, Some(broadcast))?;
-            return Some((input, Some(Second { input: second, both: None })));
+            return Some(Inputs { of_enum: None, rows: vec![(String::new(), input)] });
         };
-        let [first, second] = &both.variants[..] else {
-            cx.report(rust::inputs_of_enum(written.span, &both.name.text, both.variants.len()));
-            return None;
-        };
-        let wrong = match &operator.broadcast {
-            _ if !both.public => Some((both.name.span, "this enum is not public", "write `pub` before `enum`")),
-            Some(third) => {
-                let help = "take `type Broadcast` away, or one record of the enum";
-                Some((third.span, "it takes two streams: there is no third", help))
-            }
-            None => None,
-        };
-        if let Some((span, label, help)) = wrong {
-            cx.report(rust::operator_struct(span, &operator.name, label, help));
+        if several.variants.len() < 2 {
+            cx.report(rust::inputs_of_enum(written.span, &several.name.text, several.variants.len()));
             return None;
         }
-        let variants = [first.0.clone(), second.0.clone()];
-        let (input, _) = self.record(cx, file, Some(&first.1))?;
-        let (second, _) = self.record(cx, file, Some(&second.1))?;
-        Some((input, Some(Second { input: second, both: Some((both.path.clone(), variants)) })))
+        if !several.public {
+            let (label, help) = ("this enum is not public", "write `pub` before `enum`");
+            cx.report(rust::operator_struct(several.name.span, operator, label, help));
+            return None;
+        }
+        let mut rows = Vec::new();
+        for (variant, written) in &several.variants {
+            rows.push((variant.clone(), self.record(cx, file, Some(written))?.0));
+        }
+        Some(Inputs { of_enum: Some(several.path.clone()), rows })
     }
 
     /// A record of the user's, with its column of event time. None: reported.

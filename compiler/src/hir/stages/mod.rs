@@ -11,6 +11,7 @@ mod join_time;
 pub mod over;
 mod physical;
 mod process;
+mod process_inputs;
 mod select;
 mod sort;
 mod tables;

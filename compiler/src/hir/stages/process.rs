@@ -3,12 +3,12 @@
 //! Before it stands a projection to what it takes: its columns, its keys and the event time, so that nothing else is kept.
 
 use millstream_runtime::graph::{
-    CastMode, Changelog, Expr, ExprKind, Field, KeyedInput, Literal, Operation, Port, ProcessOperation, Schema, SecondInput,
-    StreamType, TimeColumn, Ty,
+    CastMode, Changelog, Expr, ExprKind, Field, Literal, Operation, Port, ProcessOperation, Schema, StreamType, TimeColumn, Ty,
 };
 
 use super::At;
 use super::dedup::group_key;
+use super::process_inputs as inputs;
 use crate::hir::flow::Flow;
 use crate::hir::resolve::scope::Scope;
 use crate::hir::types::Typer;
@@ -37,15 +37,10 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, process: &'a ast::Process, input: Flow
     if input.unknown {
         return broken(at);
     }
-    let (Ty::Record(takes), Ty::Record(gives)) = (&found.input, &found.output) else { return broken(at) };
-    let Some(columns) = columns(at, name, takes, &input) else { return broken(at) };
-    let Ok(second) = second_input(at, process, &found, &keys) else { return broken(at) };
-    let (projected, keys, time) = project(at, columns, keys, input);
-    let mut inputs = vec![(projected.node, projected.port)];
-    let second = second.map(|(rows, second)| {
-        inputs.push((rows.node, rows.port));
-        second
-    });
+    let Ty::Record(gives) = &found.output else { return broken(at) };
+    let Ok(with) = inputs::matched(at, process, &found, &keys) else { return broken(at) };
+    let Some(taken) = inputs::lower(at, name, &found, with, (input, keys)) else { return broken(at) };
+    let inputs::Taken { rows, keys, time, input, of, second, inputs } = taken;
     let side = match (&found.side, &process.side_into) {
         (Some(Ty::Record(schema)), _) => Some(stream(schema, found.side_time.as_deref())),
         (_, Some(into)) => {
@@ -62,15 +57,15 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, process: &'a ast::Process, input: Flow
         options,
         defaults: found.defaults,
         unit: found.item.unit,
-        input: found.input.clone(),
-        of: None,
+        input,
+        of,
         second,
         output: found.output.clone(),
         side: side.clone(),
         time,
         timers: found.timers.clone(),
     };
-    let mut flow = at.add_over("process", Operation::Process(operation), inputs, projected, output);
+    let mut flow = at.add_over("process", Operation::Process(operation), inputs, rows, output);
     flow.new_rows();
     flow.time_dropped = false;
     if let Some(into) = &process.side_into {
@@ -96,68 +91,6 @@ fn unknown(at: &mut At<'_, '_, '_>, process: &ast::Process) {
     let plain = cx.rust.iter().flat_map(|file| &file.structs).find(|item| item.name.text == name.text);
     let diagnostic = rust::not_an_operator(name, &known, plain.map(|item| item.name.span));
     cx.report(diagnostic);
-}
-
-/// The rows of `with ..`, projected to what the operator takes. Err: reported.
-fn second_input<'a>(
-    at: &mut At<'_, '_, 'a>,
-    process: &'a ast::Process,
-    found: &crate::hir::rust::Operator<'a>,
-    first: &[Expr],
-) -> Result<Option<(Flow, SecondInput)>, ()> {
-    let name = &process.name;
-    let (second, takes) = match (&process.second, &found.second) {
-        (None, None) => return Ok(None),
-        (Some(written), None) => {
-            at.report(rust::no_second(written.span, &name.text));
-            return Err(());
-        }
-        (None, Some(takes)) => {
-            let record = match &takes.input {
-                Ty::Record(Schema { name: Some(record), .. }) => record,
-                _ => "a second stream",
-            };
-            at.report(rust::second_missing(name, record, takes.both.is_none()));
-            return Err(());
-        }
-        (Some(written), Some(takes)) => (written, takes),
-    };
-    let rows = at.lowering.named(&second.stream);
-    if rows.unknown {
-        return Err(());
-    }
-    if rows.is_table() {
-        at.report(rust::over_table(second.stream.span, &name.text));
-        return Err(());
-    }
-    let Ty::Record(schema) = &takes.input else { return Err(()) };
-    let named = Name { text: name.text.clone(), span: second.stream.span };
-    let stream = second.stream.text.as_str();
-    let Some((path, variants)) = &takes.both else {
-        if !second.broadcast || !second.by.is_empty() {
-            at.report(rust::second_to_all(second.span, &name.text, stream));
-            return Err(());
-        }
-        let columns = columns(at, &named, schema, &rows).ok_or(())?;
-        let (rows, _, _) = project(at, columns, Vec::new(), rows);
-        return Ok(Some((rows, SecondInput { input: takes.input.clone(), of: None, keyed: None })));
-    };
-    let keys: Vec<Expr> = second.by.iter().map(|key| group_key(at, key, &rows)).collect();
-    // Equal keys meet only where they are of one type.
-    let wanted = first.iter().map(|key| &key.ty);
-    let fitted: Option<Vec<Expr>> = match keys.len() == first.len() && !second.broadcast {
-        true => keys.into_iter().zip(wanted).map(|(key, ty)| adapt(key, ty).ok().filter(|key| key.ty == *ty)).collect(),
-        false => None,
-    };
-    let Some(keys) = fitted else {
-        let types: Vec<String> = first.iter().map(|key| key.ty.to_string()).collect();
-        at.report(rust::second_by_key(second.span, &name.text, stream, &types));
-        return Err(());
-    };
-    let columns = columns(at, &named, schema, &rows).ok_or(())?;
-    let (rows, keys, time) = project(at, columns, keys, rows);
-    let keyed = Some(KeyedInput { keys, time, path: path.clone(), variants: variants.clone() });
-    Ok(Some((rows, SecondInput { input: takes.input.clone(), of: None, keyed })))
 }
 
 /// The rows that it makes. A column of event time holds what follows in order, as it does in a source.
@@ -218,7 +151,7 @@ fn options<'a>(
 }
 
 /// What the operator takes, made of the columns of the stream. None: reported.
-fn columns(at: &mut At<'_, '_, '_>, name: &Name, takes: &Schema, input: &Flow) -> Option<Vec<(String, Expr)>> {
+pub(super) fn columns(at: &mut At<'_, '_, '_>, name: &Name, takes: &Schema, input: &Flow) -> Option<Vec<(String, Expr)>> {
     let mut columns = Vec::with_capacity(takes.fields.len());
     for field in &takes.fields {
         let reason = match input.column_type(&field.name) {
@@ -251,7 +184,7 @@ fn columns(at: &mut At<'_, '_, '_>, name: &Name, takes: &Schema, input: &Flow) -
 }
 
 /// Adds the projection. Gives its rows, and where keys and event time are in them.
-fn project(
+pub(super) fn project(
     at: &mut At<'_, '_, '_>,
     mut columns: Vec<(String, Expr)>,
     keys: Vec<Expr>,

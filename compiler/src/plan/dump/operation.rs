@@ -3,8 +3,8 @@
 use super::ranking;
 use millstream_runtime::graph::text::{OptionList, duration_text};
 use millstream_runtime::graph::{
-    AggregateCall, AggregateOperation, Alignment, CallAsyncOperation, ConnectorOption, DedupOperation, Emit, ErrorPolicy, Expr,
-    Frame, Keep, Operation, OverOperation, ProcessOperation, Schema, Ty, Waits, Window, WindowTime,
+    AggregateCall, AggregateOperation, Alignment, CallAsyncOperation, ConnectorOption, DedupOperation, Emit, EnumInput,
+    ErrorPolicy, Expr, Frame, Keep, Operation, OverOperation, ProcessOperation, Schema, Ty, Waits, Window, WindowTime,
 };
 
 /// The operator's parameters, one a line; the first line starts with its word in the language.
@@ -248,15 +248,21 @@ fn process(process: &ProcessOperation) -> String {
     let options: Vec<String> = process.options.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };
     let side = if process.side.is_some() { ", with a side output" } else { "" };
+    let record = |record: &Ty| match record {
+        Ty::Record(Schema { name: Some(name), .. }) => name.clone(),
+        _ => "rows".to_owned(),
+    };
+    let records = |of: &Option<EnumInput>, one: &Ty| match of {
+        Some(of) => of.variants.iter().map(|variant| record(&variant.record)).collect::<Vec<_>>().join(" and "),
+        None => record(one),
+    };
+    let of = process.of.as_ref().map_or(String::new(), |_| format!(", of {}", records(&process.of, &process.input)));
     let second = process.second.as_ref().map_or(String::new(), |second| {
-        let record = match &second.input {
-            Ty::Record(Schema { name: Some(name), .. }) => name.as_str(),
-            _ => "rows",
-        };
+        let record = records(&second.of, &second.input);
         match &second.keyed {
             Some(keyed) => format!(", with {record} by ({})", list(&keyed.keys)),
             None => format!(", with {record} in every subtask"),
         }
     });
-    format!("process{by} rust {}{options}{second}{side}", process.path.join("::"))
+    format!("process{by} rust {}{options}{of}{second}{side}", process.path.join("::"))
 }

@@ -1,4 +1,4 @@
-//! E0816: the second input of an operator in Rust.
+//! E0816: further inputs of an operator in Rust.
 
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
@@ -6,18 +6,20 @@ use crate::syntax::ast::Name;
 
 const CODE: &str = "E0816";
 
-/// `with x` of an operator that takes one stream.
-pub fn no_second(span: Span, operator: &str) -> Diagnostic {
-    Diagnostic::error(CODE, format!("`{operator}` takes one stream"), span, "it has no second input").with_help(
-        "take this away; an operator takes a second stream if its `Input` is an enum of two records, or if it has `type Broadcast = ..;`",
+/// `with x` of an operator that takes no further stream. `count`: how many it takes.
+pub fn no_second(span: Span, operator: &str, count: usize) -> Diagnostic {
+    let streams = if count == 1 { "one stream".to_owned() } else { format!("{count} streams") };
+    Diagnostic::error(CODE, format!("`{operator}` takes {streams}"), span, "it has no input for this one").with_help(
+        "take this away; an operator takes several streams if its `Input` is an enum of their records, and others in every subtask if it has \
+         `type Broadcast = ..;`",
     )
 }
 
-/// An operator that takes two streams, and is given one.
+/// An operator that takes more streams than it is given.
 pub fn second_missing(name: &Name, record: &str, broadcast: bool) -> Diagnostic {
     let form = if broadcast { "with broadcast STREAM" } else { "with STREAM by KEY" };
     let help = format!("say where they come from: `process .. {} {{ .. }} {form}`", name.text);
-    Diagnostic::error(CODE, format!("`{}` takes rows of `{record}` too", name.text), name.span, "there is no second input")
+    Diagnostic::error(CODE, format!("`{}` takes rows of `{record}` too", name.text), name.span, "there is no input for them")
         .with_help(help)
 }
 
@@ -41,9 +43,10 @@ pub fn second_by_key(span: Span, operator: &str, stream: &str, keys: &[String]) 
     Diagnostic::error(CODE, format!("`{operator}` takes rows of `{stream}` {how}"), span, "not so here").with_help(help)
 }
 
-/// `type Input = Event;` with an enum that is not of two records.
+/// `type Input = Event;` with an enum that is not of several records.
 pub fn inputs_of_enum(span: Span, name: &str, count: usize) -> Diagnostic {
-    let title = format!("an operator takes one record, or an enum of two: `{name}` has {count} variants");
-    Diagnostic::error(CODE, title, span, "not two")
+    let what = if count == 1 { "one variant".to_owned() } else { "no variants".to_owned() };
+    let title = format!("an operator takes one record, or an enum of several: `{name}` has {what}");
+    Diagnostic::error(CODE, title, span, "not several")
         .with_help(format!("write `pub enum {name} {{ First(FirstRecord), Second(SecondRecord) }}`"))
 }

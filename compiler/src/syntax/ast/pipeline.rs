@@ -103,13 +103,14 @@ pub struct Process {
     /// The operator, as its Rust file calls it.
     pub name: Name,
     pub options: Vec<ConnectorOption>,
-    pub second: Option<SecondInput>,
+    /// Further inputs, in order.
+    pub with: Vec<WithInput>,
     pub side_into: Option<Name>,
 }
 
 /// `with blocks by country`, `with broadcast rules`
 #[derive(Clone, Debug, PartialEq)]
-pub struct SecondInput {
+pub struct WithInput {
     pub stream: Name,
     pub by: Vec<Expr>,
     /// Its rows come to every subtask.

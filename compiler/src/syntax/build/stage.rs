@@ -64,15 +64,12 @@ impl Builder<'_> {
     }
 
     fn process(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {
-        let mut process = Process { by: Vec::new(), name: no_name(span), options: Vec::new(), second: None, side_into: None };
+        let mut process = Process { by: Vec::new(), name: no_name(span), options: Vec::new(), with: Vec::new(), side_into: None };
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::second_clause => {
-                    let second = self.second_input(inner);
-                    match &process.second {
-                        Some(first) => self.report(errors::repeated(second.span, "with", first.span)),
-                        None => process.second = Some(second),
-                    }
+                    let with = self.with_input(inner);
+                    process.with.push(with);
                 }
                 Rule::by_clause => process.by = self.by_clause(inner),
                 Rule::name => process.name = self.name(&inner),
@@ -97,9 +94,9 @@ impl Builder<'_> {
         keys.map_or(Vec::new(), |keys| self.plain_keys(keys))
     }
 
-    fn second_input(&mut self, pair: Pair<'_, Rule>) -> SecondInput {
+    fn with_input(&mut self, pair: Pair<'_, Rule>) -> WithInput {
         let span = self.span(&pair);
-        let mut second = SecondInput { stream: no_name(span), by: Vec::new(), broadcast: false, span };
+        let mut second = WithInput { stream: no_name(span), by: Vec::new(), broadcast: false, span };
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::to_all => second.broadcast = true,

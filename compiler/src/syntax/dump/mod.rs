@@ -217,11 +217,12 @@ impl Out {
                 };
                 let options = if process.options.is_empty() { "" } else { " { .. }" };
                 let side = process.side_into.as_ref().map(|side| format!(" side into {}", name(side))).unwrap_or_default();
-                let second = process.second.as_ref().map_or(String::new(), |second| {
-                    let all = if second.broadcast { "broadcast " } else { "" };
-                    format!(" with {all}{}{}", name(&second.stream), by(&second.by))
+                let with = process.with.iter().map(|with| {
+                    let all = if with.broadcast { "broadcast " } else { "" };
+                    format!(" with {all}{}{}", name(&with.stream), by(&with.by))
                 });
-                self.line(format!("| process{} {}{options}{second}{side}", by(&process.by), name(&process.name)));
+                let with: String = with.collect();
+                self.line(format!("| process{} {}{options}{with}{side}", by(&process.by), name(&process.name)));
             }
             StageKind::Dedup { by, keep, within, late_into } => {
                 let by: Vec<String> = by.iter().map(expr).collect();

@@ -20,7 +20,7 @@ pub fn twice(a: i64) -> i64 {
     a
 }
 
-mod inner {
+pub mod inner {
     #[function]
     pub fn twice(a: i64) -> i64 {
         a
@@ -30,4 +30,11 @@ mod inner {
 #[function]
 pub fn nobody(ip: &str) -> Maybe<bool> {
     true
+}
+
+mod secret {
+    #[function]
+    pub fn hidden(a: i64) -> i64 {
+        a
+    }
 }

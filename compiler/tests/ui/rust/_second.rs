@@ -70,3 +70,48 @@ impl Process for OfThree {
         Ok(())
     }
 }
+
+#[derive(Clone, Record)]
+pub struct Number {
+    pub number: i64,
+}
+
+pub enum Known {
+    Rule(Rule),
+    Number(Number),
+}
+
+pub struct Full;
+
+#[operator]
+impl Process for Full {
+    type Input = Parts;
+    type Output = Payment;
+    type Broadcast = Known;
+
+    fn process(&mut self, row: Parts, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+pub enum Parts {
+    Payment(Payment),
+    Rule(Rule),
+    Again(Payment),
+}
+
+pub enum Single {
+    Payment(Payment),
+}
+
+pub struct Lone;
+
+#[operator]
+impl Process for Lone {
+    type Input = Single;
+    type Output = Payment;
+
+    fn process(&mut self, row: Single, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
