@@ -90,6 +90,37 @@ pub fn removed(key: &[u8], out: &mut Vec<u8>) {
     write_bytes(key, out);
 }
 
+/// As [`put`], of a key and a value that these append.
+pub fn put_encoded(key: impl FnOnce(&mut Vec<u8>), value: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+    out.push(PUT);
+    write_encoded(key, out);
+    write_encoded(value, out);
+}
+
+/// As [`removed`], of a key that this appends.
+pub fn removed_encoded(key: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+    out.push(REMOVED);
+    write_encoded(key, out);
+}
+
+/// Bytes behind their length, without a buffer for them: most have room for a length of one byte.
+fn write_encoded(bytes: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+    let at = out.len();
+    out.push(0);
+    bytes(out);
+    let len = out.len() - at - 1;
+    if let Ok(short @ 0..128) = u8::try_from(len) {
+        out[at] = short;
+        return;
+    }
+    let end = out.len();
+    write_varint(len as u64, out);
+    // The length comes to the front, in the place of the one byte and of those that it needs more.
+    let more = out.len() - end;
+    out[at..].rotate_right(more);
+    out.remove(at + more);
+}
+
 /// The keys of entries that were written by [`put`] and [`removed`], and nothing else.
 pub fn keys(entries: &[u8]) -> HashSet<&[u8]> {
     let mut cursor = Cursor::new(entries);
@@ -375,6 +406,20 @@ mod tests {
         let three = tables(3, 2, &[("p", false, &[("c", Some("4"))]), ("q", false, &[])]);
         assert_eq!(group(2, &[one.clone(), two.clone()]).unwrap().unwrap(), b"h\x01q\x02a2b3");
         assert_eq!(group(3, &[one, two, three]).unwrap().unwrap(), b"h\x02p\x01c4q\x02a2b3");
+    }
+
+    #[test]
+    fn what_is_encoded_in_place_is_the_same() {
+        for (key, value) in [(0, 0), (1, 127), (127, 128), (128, 16_383), (300, 16_384), (70_000, 5)] {
+            let (key, value): (Vec<u8>, Vec<u8>) =
+                ((0..key).map(|at| at as u8).collect(), (0..value).map(|at| (at * 3) as u8).collect());
+            let (mut expected, mut found) = (b"before".to_vec(), b"before".to_vec());
+            put(&key, &value, &mut expected);
+            removed(&key, &mut expected);
+            put_encoded(|out| out.extend(&key), |out| out.extend(&value), &mut found);
+            removed_encoded(|out| out.extend(&key), &mut found);
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]

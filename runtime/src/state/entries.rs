@@ -88,11 +88,23 @@ pub(super) struct Entries<K, V> {
     pub encoded: u32,
     /// Hashes and keys of what was removed in the epoch, and was there before.
     pub gone: Vec<(u64, K)>,
+    /// How many entries there were when it began.
+    before: u32,
+    /// Others than those that came since were written to, or are elsewhere.
+    scattered: bool,
 }
 
 impl<K, V> Default for Entries<K, V> {
     fn default() -> Self {
-        Entries { numbers: HashTable::new(), list: Vec::new(), epoch: 0, encoded: 0, gone: Vec::new() }
+        Entries {
+            numbers: HashTable::new(),
+            list: Vec::new(),
+            epoch: 0,
+            encoded: 0,
+            gone: Vec::new(),
+            before: 0,
+            scattered: false,
+        }
     }
 }
 
@@ -103,7 +115,17 @@ impl<K, V> Entries<K, V> {
         if self.epoch != epoch {
             self.epoch = epoch;
             self.gone = Vec::new();
+            self.before = self.list.len() as u32;
+            self.scattered = false;
         }
+    }
+
+    /// The entries that were written to in this epoch.
+    pub fn written(&self) -> impl Iterator<Item = &Entry<K, V>> {
+        // Where rows only add keys, the others need not be looked at.
+        let from = if self.scattered { 0 } else { self.before as usize };
+        let list = if self.epoch == 0 { &[] } else { self.list.get(from..).unwrap_or_default() };
+        list.iter().filter(|entry| entry.is_of(self.epoch))
     }
 
     /// The value of a key.
@@ -121,7 +143,7 @@ impl<K, V> Entries<K, V> {
     where
         K: Eq,
     {
-        let Entries { numbers, list, epoch, gone, .. } = self;
+        let Entries { numbers, list, epoch, gone, scattered, .. } = self;
         let epoch = *epoch;
         let same = |number: &u32| {
             let entry = &list[*number as usize];
@@ -133,6 +155,7 @@ impl<K, V> Entries<K, V> {
                 list,
                 epoch,
                 removed: gone,
+                scattered,
                 #[cfg(feature = "disk")]
                 gone: None,
             }),
@@ -152,6 +175,7 @@ impl<K, V> Entries<K, V> {
         mut change: impl FnMut(&K, &mut V) -> Result<(), E>,
     ) -> Result<(), E> {
         let epoch = self.epoch;
+        self.scattered = true;
         self.list.iter_mut().filter(|entry| which(&entry.value)).try_for_each(|entry| {
             entry.touch(epoch, CHANGED | DIRTY);
             change(&entry.key, &mut entry.value)
@@ -169,6 +193,7 @@ impl<K, V> Entries<K, V> {
         K: Clone,
     {
         let mut number = 0;
+        self.scattered = true;
         while let Some(entry) = self.list.get_mut(number) {
             if which(&entry.value) {
                 entry.touch(self.epoch, CHANGED | DIRTY);
@@ -203,6 +228,8 @@ impl<K, V> Entries<K, V> {
             gone: Vec::new(),
             epoch,
             encoded,
+            before: 0,
+            scattered: true,
         });
         for entry in list {
             parts[usize::from(which(entry.hash))].push(entry);
@@ -224,6 +251,7 @@ impl<K, V> Entries<K, V> {
     /// Takes away one entry; the last takes its place.
     pub fn remove(&mut self, number: usize) {
         let entry = self.list.swap_remove(number);
+        self.scattered = true;
         let same = |other: &u32| *other as usize == number;
         if let Ok(place) = self.numbers.find_entry(spread(entry.hash), same) {
             place.remove();
@@ -267,6 +295,7 @@ pub struct Occupied<'a, K, V> {
     list: &'a mut Vec<Entry<K, V>>,
     epoch: u32,
     removed: &'a mut Vec<(u64, K)>,
+    scattered: &'a mut bool,
     /// The number of the table, and where removals of what lies on disk or in a checkpoint are noted.
     #[cfg(feature = "disk")]
     pub(super) gone: Option<(u32, &'a mut Gone<K>)>,
@@ -277,6 +306,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
     #[inline]
     pub fn value(&mut self) -> &mut V {
         let entry = &mut self.list[*self.number.get() as usize];
+        *self.scattered |= !entry.is_of(self.epoch);
         entry.touch(self.epoch, WRITTEN);
         &mut entry.value
     }
@@ -285,6 +315,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
     #[inline]
     pub fn into_value(self) -> &'a mut V {
         let entry = &mut self.list[*self.number.get() as usize];
+        *self.scattered |= !entry.is_of(self.epoch);
         entry.touch(self.epoch, WRITTEN);
         &mut entry.value
     }
@@ -296,6 +327,7 @@ impl<'a, K, V> Occupied<'a, K, V> {
     {
         let (number, place) = self.number.remove();
         let entry = self.list.swap_remove(number as usize);
+        *self.scattered = true;
         if let Some(moved) = self.list.get(number as usize) {
             let before = self.list.len() as u32;
             if let Some(of_moved) = place.into_table().find_mut(spread(moved.hash), |number| *number == before) {

@@ -96,33 +96,21 @@ fn mine<T>(cell: &mut Mutex<T>) -> &mut T {
 
 impl Form {
     fn encode<K: State, V: State>(self, shard: &Entries<K, V>, out: &mut Vec<u8>) {
-        let epoch = match self {
-            Form::Entries => {
-                for entry in &shard.list {
-                    entry.key.encode(out);
-                    entry.value.encode(out);
-                }
-                return;
-            }
-            Form::All => None,
-            Form::Changes(epoch) if shard.epoch != epoch => return,
-            Form::Changes(epoch) => Some(epoch),
+        let put = |entry: &Entry<K, V>, out: &mut Vec<u8>| {
+            pieces::put_encoded(|out| entry.key.encode(out), |out| entry.value.encode(out), out);
         };
-        let (mut key, mut value) = (Vec::new(), Vec::new());
-        if epoch.is_some() {
-            // In front of those that came again.
-            for (_, gone) in &shard.gone {
-                key.clear();
-                gone.encode(&mut key);
-                pieces::removed(&key, out);
+        match self {
+            Form::Entries => shard.list.iter().for_each(|entry| {
+                entry.key.encode(out);
+                entry.value.encode(out);
+            }),
+            Form::All => shard.list.iter().for_each(|entry| put(entry, out)),
+            Form::Changes(epoch) if shard.epoch != epoch => {}
+            Form::Changes(_) => {
+                // In front of those that came again.
+                shard.gone.iter().for_each(|(_, key)| pieces::removed_encoded(|out| key.encode(out), out));
+                shard.written().for_each(|entry| put(entry, out));
             }
-        }
-        for entry in shard.list.iter().filter(|entry| epoch.is_none_or(|epoch| entry.is_of(epoch))) {
-            key.clear();
-            value.clear();
-            entry.key.encode(&mut key);
-            entry.value.encode(&mut value);
-            pieces::put(&key, &value, out);
         }
     }
 }
@@ -142,7 +130,7 @@ impl<K: State, V: State> Snapshot<K, V> {
                     shard.encoded = shared.number;
                 }
             }
-            bytes.append(&mut lock(&shared.bytes));
+            bytes.append(&mut std::mem::take(&mut *lock(&shared.bytes)));
             *held = Held::Encoded(bytes);
         }
         if let Held::Encoded(bytes) = &*held {
