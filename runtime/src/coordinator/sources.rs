@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -13,6 +14,7 @@ use super::run::RunSettings;
 use crate::chain::SPLITS;
 use crate::checkpoint::{Part, StateEntry};
 use crate::error::{JobError, JobResult};
+use crate::panics;
 use crate::progress::Board;
 use crate::seam::{self, Point};
 use crate::source::{Call, EnumeratorAction, ErasedEnumerator, Reaction, SourceContext};
@@ -90,7 +92,7 @@ impl Sources {
             };
             let stored = own(ENUMERATOR).next().map(|(_, bytes)| bytes);
             let source = build.build(&settings.params).map_err(in_source)?;
-            let enumerator = source.enumerator(&context, stored.as_deref()).map_err(in_source)?;
+            let enumerator = guarded(|| source.enumerator(&context, stored.as_deref())).map_err(in_source)?;
             let unassigned = board.unassigned(name);
             self.opened += 1;
             let (number, latched) = (self.opened, HashSet::new());
@@ -151,7 +153,7 @@ impl Sources {
         let Some(source) = &mut self.chains[chain] else { return Ok(()) };
         let name = source.name.clone();
         let in_source = |error: JobError| error.context(format_args!("source {name}"));
-        let reaction = seam::in_place(|| source.enumerator.event_before(subtask, event)).map_err(in_source)?;
+        let reaction = guarded(|| seam::in_place(|| source.enumerator.event_before(subtask, event))).map_err(in_source)?;
         splits.extend(reaction.actions.into_iter().filter_map(|action| match action {
             EnumeratorAction::Assign(_, split) => Some(split),
             _ => None,
@@ -204,7 +206,8 @@ impl Sources {
     pub(super) fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
         for source in self.chains.iter_mut().flatten() {
             let name = &source.name;
-            source.enumerator.checkpoint_complete(checkpoint).map_err(|error| error.context(format_args!("source {name}")))?;
+            guarded(|| source.enumerator.checkpoint_complete(checkpoint))
+                .map_err(|error| error.context(format_args!("source {name}")))?;
         }
         Ok(())
     }
@@ -213,7 +216,8 @@ impl Sources {
     pub(super) fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
         for source in self.chains.iter_mut().flatten() {
             let name = &source.name;
-            source.enumerator.checkpoint_aborted(checkpoint).map_err(|error| error.context(format_args!("source {name}")))?;
+            guarded(|| source.enumerator.checkpoint_aborted(checkpoint))
+                .map_err(|error| error.context(format_args!("source {name}")))?;
         }
         Ok(())
     }
@@ -228,7 +232,7 @@ impl Sources {
         let Some(source) = &mut self.chains[chain] else { return Ok(()) };
         let name = source.name.clone();
         let in_source = |error: JobError| error.context(format_args!("source {name}"));
-        let reaction = seam::in_place(|| act(source.enumerator.as_mut())).map_err(in_source)?;
+        let reaction = guarded(|| seam::in_place(|| act(source.enumerator.as_mut()))).map_err(in_source)?;
         // A hold comes before what is decided, and its end behind that: no reader has a moment in which it seems to have nothing
         // to wait for. Consumers would leave it out, and what it reads next would be late.
         let hold = source.enumerator.holds_watermark();
@@ -275,6 +279,13 @@ impl Enumeration {
         send(mailboxes, chain, subtask, message);
         Ok(())
     }
+}
+
+/// Calls the code of a connector on the coordinator's own thread. A panic there is a failure of its source, as one of a task is: what it leaves
+/// behind goes away with the attempt.
+fn guarded<T>(call: impl FnOnce() -> JobResult<T>) -> JobResult<T> {
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|panic| Err(JobError::transient(format!("its enumerator panicked: {}", panics::described(&*panic)))))
 }
 
 fn hold_all(mailboxes: &[UnboundedSender<TaskMessage>], hold: bool) {
