@@ -17,7 +17,8 @@ fn plan(seed: u64) -> Plan {
 #[test]
 fn every_row_comes_once_whatever_happens() {
     let (first, count) = (number("MILLSTREAM_SEED", 1), number("MILLSTREAM_SEEDS", 100));
-    let (mut processes, mut overtaken, mut built_upon, mut gone_on, mut alone, mut failures) = (0, 0, 0, 0, 0, Vec::new());
+    let (mut processes, mut overtaken, mut built_upon, mut gone_on, mut compacted, mut alone) = (0, 0, 0, 0, 0, 0);
+    let mut failures = Vec::new();
     for seed in first..first + count {
         match simulate(seed, kind(seed), plan(seed)) {
             Ok(report) => {
@@ -25,6 +26,7 @@ fn every_row_comes_once_whatever_happens() {
                 overtaken += report.overtaken;
                 built_upon += report.built_upon;
                 gone_on += report.gone_on;
+                compacted += report.hits.get("compaction.end").copied().unwrap_or(0);
                 alone += report.alone;
             }
             Err(failure) => failures.push(failure),
@@ -32,12 +34,13 @@ fn every_row_comes_once_whatever_happens() {
     }
     println!(
         "{count} seeds from {first}, {processes} processes, {overtaken} files with overtaken rows, {built_upon} checkpoints that build \
-         upon others ({gone_on} on those of earlier processes), {alone} restarts of parts of jobs, {} failures",
+         upon others ({gone_on} on those of earlier processes), {compacted} of them compacted, {alone} restarts of parts of jobs, {} failures",
         failures.len()
     );
     assert!(failures.is_empty(), "{}\n{} of {count} seeds fail", failures[0], failures.len());
     assert!(built_upon > 0 || count < 100, "no checkpoint builds upon another: they are not simulated");
     assert!(gone_on > 0 || count < 100, "no checkpoint builds upon one of an earlier process: that is not simulated");
+    assert!(compacted > 0 || count < 100, "no chain of checkpoints is compacted: that is not simulated");
     assert!(alone > 0 || count < 100, "no part of a job has begun again by itself: that is not simulated");
     assert!(overtaken > 0 || count < 100, "no barrier has overtaken a row: unaligned checkpoints are not simulated");
 }

@@ -7,8 +7,11 @@ use millstream_sim::{Kind, Plan, simulate};
 
 #[test]
 fn every_point_may_fail_be_slow_or_be_the_end() {
-    let mut unreached: Vec<&str> = POINTS.to_vec();
-    for &point in POINTS {
+    // `MILLSTREAM_POINT`: only those whose names begin so.
+    let wanted = std::env::var("MILLSTREAM_POINT").unwrap_or_default();
+    let points = || POINTS.iter().copied().filter(|point| point.starts_with(&wanted));
+    let mut unreached: Vec<&str> = points().collect();
+    for point in points() {
         for kind in [Kind::Rows, Kind::Windows, Kind::Union, Kind::Apart] {
             for fault in [Fault::Crash, Fault::Error, Fault::Delay(Duration::from_secs(20))] {
                 for visit in [1, 2, 5] {

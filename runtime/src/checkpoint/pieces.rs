@@ -181,7 +181,7 @@ fn damaged() -> String {
 ///
 /// # Errors
 /// What is missing.
-pub(super) fn counting(checkpoint: u64, pieces: &[Piece]) -> Result<Option<usize>, String> {
+pub(crate) fn counting(checkpoint: u64, pieces: &[Piece]) -> Result<Option<usize>, String> {
     if pieces.last().is_none_or(|last| last.checkpoint != checkpoint) {
         return Ok(None);
     }
@@ -278,39 +278,87 @@ fn join(contents: &[Content<'_>], most: usize) -> Result<Option<Vec<u8>>, Damage
         if last.form == TABLES {
             out.extend_from_slice(name);
         }
-        // Back to where it began: anew, or behind a piece in which it was empty.
-        let mut layers = VecDeque::new();
-        for content in contents.iter().rev() {
-            let Some(table) = content.table(name) else { break };
-            layers.push_front(table.entries);
-            if table.anew {
-                break;
-            }
-        }
-        join_table(&mut layers, most, &mut out)?;
+        let mut entries = large_buffer(most);
+        let mut count = 0_u64;
+        join_table(layers(contents, name), |key, value| {
+            count += 1;
+            entries.extend_from_slice(key);
+            entries.extend_from_slice(value);
+        })?;
+        // Their number, then each.
+        write_varint(count, &mut out);
+        out.extend_from_slice(&entries);
     }
     Ok(Some(out))
 }
 
-/// The number of entries, then each: those of the first layer in their order, the others in that in which they came.
-fn join_table(layers: &mut VecDeque<Cursor<'_>>, most: usize, out: &mut Vec<u8>) -> Result<(), Damaged> {
-    let first = layers.pop_front();
+/// One piece that needs nothing before it, in the place of these of a key group: those that count, in their order.
+///
+/// # Errors
+/// A piece that is damaged.
+pub fn merge(pieces: &[&[u8]], out: &mut Vec<u8>) -> Result<Piece, String> {
+    merge_those(pieces, out).map_err(|Damaged| damaged())
+}
+
+fn merge_those(pieces: &[&[u8]], out: &mut Vec<u8>) -> Result<Piece, Damaged> {
+    let mut contents = Vec::with_capacity(pieces.len());
+    let mut newest = None;
+    for bytes in pieces {
+        let mut cursor = Cursor::new(bytes);
+        newest = Some(read_piece(&mut cursor)?);
+        contents.push(Content::read(cursor)?);
+    }
+    let (Some(newest), Some(last)) = (newest, contents.last()) else { return Err(Damaged) };
+    let piece = Piece { since: 0, ..newest };
+    piece.write(last.form, out);
+    if last.form == NOTHING {
+        return Ok(piece);
+    }
+    write_bytes(last.head, out);
+    for Table { name, .. } in &last.tables {
+        write_table(name, true, out);
+        join_table(layers(&contents, name), |key, value| put(key, value, out))?;
+        end(out);
+    }
+    end(out);
+    Ok(piece)
+}
+
+/// What a table is put together from.
+#[derive(Default)]
+struct Layers<'a> {
+    /// Where it begins anew: each key once.
+    first: Option<Cursor<'a>>,
+    /// What has changed since then, or since it was empty.
+    changes: VecDeque<Cursor<'a>>,
+}
+
+fn layers<'a>(contents: &[Content<'a>], name: &[u8]) -> Layers<'a> {
+    let mut layers = Layers::default();
+    for content in contents.iter().rev() {
+        // In this piece it was empty.
+        let Some(table) = content.table(name) else { break };
+        if table.anew {
+            layers.first = Some(table.entries);
+            break;
+        }
+        layers.changes.push_front(table.entries);
+    }
+    layers
+}
+
+/// Each entry: those of the first layer in their order, the others in that in which they came.
+fn join_table(layers: Layers<'_>, mut take: impl FnMut(&[u8], &[u8])) -> Result<(), Damaged> {
+    let Layers { first, changes: layers } = layers;
     let mut changes: HashMap<&[u8], Option<&[u8]>> = HashMap::new();
     let mut order = Vec::new();
-    for layer in layers {
-        while let Some((key, value)) = next(layer)? {
+    for mut layer in layers {
+        while let Some((key, value)) = next(&mut layer)? {
             if changes.insert(key, value).is_none() {
                 order.push(key);
             }
         }
     }
-    let mut entries = large_buffer(most);
-    let mut count = 0_u64;
-    let mut take = |key: &[u8], value: &[u8]| {
-        count += 1;
-        entries.extend_from_slice(key);
-        entries.extend_from_slice(value);
-    };
     if let Some(mut first) = first {
         while let Some((key, value)) = next(&mut first)? {
             let value = if changes.is_empty() { value } else { changes.remove(key).unwrap_or(value) };
@@ -324,8 +372,6 @@ fn join_table(layers: &mut VecDeque<Cursor<'_>>, most: usize, out: &mut Vec<u8>)
             take(key, value);
         }
     }
-    write_varint(count, out);
-    out.extend_from_slice(&entries);
     Ok(())
 }
 
@@ -406,6 +452,51 @@ mod tests {
         let three = tables(3, 2, &[("p", false, &[("c", Some("4"))]), ("q", false, &[])]);
         assert_eq!(group(2, &[one.clone(), two.clone()]).unwrap().unwrap(), b"h\x01q\x02a2b3");
         assert_eq!(group(3, &[one, two, three]).unwrap().unwrap(), b"h\x02p\x01c4q\x02a2b3");
+    }
+
+    /// A key that was gone and came again since the table was empty.
+    #[test]
+    fn the_last_word_about_a_key_counts_also_in_the_first_piece() {
+        let mut nothing = Vec::new();
+        Piece { checkpoint: 3, since: 0, live: 0 }.nothing(&mut nothing);
+        let came = piece(4, 3, 1, false, &[("a", None), ("a", Some("1"))]);
+        assert_eq!(group(4, &[nothing.clone(), came.clone()]).unwrap().unwrap(), b"\x01\x01a1");
+        let goes = piece(5, 4, 2, false, &[("a", None)]);
+        assert_eq!(group(5, &[nothing, came, goes]).unwrap().unwrap(), b"\x02\x00");
+    }
+
+    #[test]
+    fn pieces_that_are_merged_are_what_they_were_together() {
+        let all = [
+            piece(3, 0, 1, true, &[("a", Some("1")), ("b", Some("2")), ("c", Some("3"))]),
+            piece(4, 3, 2, false, &[("b", None), ("d", Some("4")), ("c", Some("5"))]),
+            piece(5, 4, 3, false, &[("d", None), ("d", Some("6")), ("e", None), ("b", Some("7"))]),
+        ];
+        for upto in 1..=3 {
+            let those: Vec<&[u8]> = all[..upto].iter().map(Vec::as_slice).collect();
+            let mut merged = Vec::new();
+            let said = merge(&those, &mut merged).unwrap();
+            let checkpoint = 2 + upto as u64;
+            assert_eq!((said, Piece::of(&merged)), (Piece { checkpoint, since: 0, live: 0 }, Some(said)));
+            // The order may differ.
+            let sorted = |bytes: Result<Option<Vec<u8>>, String>| {
+                let bytes = bytes.unwrap().unwrap();
+                let mut entries: Vec<_> = bytes[2..].chunks(2).map(<[u8]>::to_vec).collect();
+                entries.sort();
+                (bytes[..2].to_vec(), entries)
+            };
+            let joined = sorted(group(5, &[&[merged.clone()], &all[upto..]].concat()));
+            assert_eq!(joined, sorted(group(5, &all)), "up to {checkpoint}");
+            assert_eq!(sorted(group(checkpoint, &[merged])), sorted(group(checkpoint, &all[..upto])));
+        }
+        let mut nothing = Vec::new();
+        Piece { checkpoint: 4, since: 3, live: 0 }.nothing(&mut nothing);
+        let mut merged = Vec::new();
+        merge(&[&all[0], &nothing], &mut merged).unwrap();
+        let after = piece(5, 4, 3, false, &[("c", Some("3"))]);
+        assert_eq!(group(5, &[merged, after]).unwrap().unwrap(), b"\x03\x01c3");
+        assert!(merge(&[&all[0], &all[1][..5]], &mut Vec::new()).is_err());
+        assert!(merge(&[], &mut Vec::new()).is_err());
     }
 
     #[test]

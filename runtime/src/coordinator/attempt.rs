@@ -2,6 +2,7 @@
 
 mod build;
 mod checkpoints;
+mod compacting;
 mod give_up;
 mod region;
 mod requests;
@@ -31,6 +32,7 @@ use crate::seam::{self, Instant, Point, until};
 use crate::task::{TaskFailure, TaskId, TaskMessage, TaskReport};
 use build::{Restored, Shared};
 use checkpoints::{Writing, written};
+use compacting::{Compacting, compacted};
 use region::{Failure, Phase, Region, Step, step_done};
 
 /// How an attempt ended well.
@@ -102,6 +104,7 @@ pub(super) struct Attempt<'a> {
     /// What sinks have staged for checkpoints that were given up.
     carried: Carried,
     increments: Increments,
+    compacting: Option<Compacting>,
     /// The checkpoint that each task has handed its part over for last.
     parts: HashMap<TaskId, u64>,
     /// A checkpoint was begun and is not complete.
@@ -203,6 +206,7 @@ impl<'a> Attempt<'a> {
             earliest: None,
             carried: Carried::default(),
             increments,
+            compacting: None,
             parts: HashMap::new(),
             begun: false,
             answers: Vec::new(),
@@ -237,6 +241,9 @@ impl<'a> Attempt<'a> {
             let _ = job.await;
         }
         while self.stale.join_next().await.is_some() {}
+        if let Some(compacting) = self.compacting.take() {
+            compacting.stop().await;
+        }
         self.settle().await;
         match self.gave_up {
             Some(error) => Ok(AttemptEnd::GaveUp(error)),
@@ -298,6 +305,10 @@ impl<'a> Attempt<'a> {
                     }
                     Err(error) => Err(error.into()),
                 },
+                done = compacted(&mut self.compacting) => {
+                    self.compacted(done);
+                    Ok(())
+                }
                 // Regions that are away wait for it.
                 Some(_) = self.stale.join_next() => Ok(()),
                 error = lost(self.store.as_deref()) => return Err(error),

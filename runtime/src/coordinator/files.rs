@@ -38,6 +38,8 @@ type Put<'a> = Pin<Box<dyn Future<Output = (u64, JobResult<()>)> + Send + 'a>>;
 pub(super) struct Files<'a> {
     store: &'a CheckpointStore,
     folder: &'a str,
+    /// In front of the numbers.
+    prefix: &'static str,
     epoch: u64,
     pub files: Vec<DataFile>,
     puts: FuturesUnordered<Put<'a>>,
@@ -47,7 +49,12 @@ pub(super) struct Files<'a> {
 
 impl<'a> Files<'a> {
     pub fn new(store: &'a CheckpointStore, folder: &'a str, epoch: u64) -> Self {
-        Files { store, folder, epoch, files: Vec::new(), puts: FuturesUnordered::new(), under_way: 0, failed: None }
+        Files { store, folder, prefix: "", epoch, files: Vec::new(), puts: FuturesUnordered::new(), under_way: 0, failed: None }
+    }
+
+    /// With names that begin so.
+    pub fn named(self, prefix: &'static str) -> Self {
+        Files { prefix, ..self }
     }
 
     /// Some work, while files are on their way.
@@ -67,9 +74,10 @@ impl<'a> Files<'a> {
         seam::reach(Point::File).await?;
         let number = self.files.len();
         // A process that lost the directory may be writing into the same folder.
+        let prefix = self.prefix;
         let name = match self.epoch {
-            0 => format!("{number:04}.state"),
-            epoch => format!("{number:04}-{epoch}.state"),
+            0 => format!("{prefix}{number:04}.state"),
+            epoch => format!("{prefix}{number:04}-{epoch}.state"),
         };
         let path = format!("{}/{name}", self.folder);
         let file = DataFile::of(name, &bytes);

@@ -81,11 +81,11 @@ async fn no_more_is_encoded_than_is_on_its_way() {
     assert_eq!(newest(&store).await.1, vec![vec![1]; 40]);
 }
 
-/// Three key groups, and what has changed in them.
 fn files_of(written: &Written) -> Vec<DataFile> {
     written.to_build_upon.iter().map(|file| file.file.clone()).collect()
 }
 
+/// Three key groups, and what has changed in them.
 async fn building(store: &CheckpointStore) -> Vec<DataFile> {
     let base = store.write(manifest(1, Vec::new()), contents(1, 0, 3, |_| Ok(()))).await.unwrap();
     let more = store.write(manifest(2, files_of(&base)), contents(2, 1, 3, |_| Ok(()))).await.unwrap();

@@ -10,43 +10,23 @@
 //! - Pieces of checkpoints that were given up are carried into the next one, in their order, as they are: not encoded yet. If they are lost,
 //!   become too many, or cannot be encoded, that begins anew.
 //! - No checkpoint is stored whose pieces do not join: each is looked at, whatever the tasks were told.
-//! - Once what has changed has become as much as there is, or there are many files, the next one begins anew. So a checkpoint is at most
-//!   some times as large as its state.
+//! - A chain that has grown [long](super::lineage) is compacted beside all this, and the next checkpoint builds upon what that gives.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::asked::Asked;
 use super::contents::LazyPiece;
-use crate::checkpoint::{DataFile, PieceAt, PieceFile};
+use super::lineage::{Chain, Compacted, Plan, is_small};
+use super::retention::Pin;
+use crate::checkpoint::{DataFile, PieceFile};
 use crate::error::{JobError, JobResult};
 use crate::job::StateConfig;
-use crate::seam;
 
 /// Bytes of pieces that are carried at most: they are in memory.
 const CARRIED: u64 = 64 << 20;
 
-/// When a chain of checkpoints has grown too long.
-struct Limits {
-    /// So many checkpoints after the first.
-    checkpoints: usize,
-    /// Bytes that are never too much.
-    bytes: u64,
-    /// With state in memory, a checkpoint of fewer bytes is written as a whole.
-    whole: u64,
-}
-
-/// In a simulation there is little state, and much of it is to begin anew.
-fn limits() -> Limits {
-    if seam::is_simulated() {
-        Limits { checkpoints: 6, bytes: 20_000, whole: 2000 }
-    } else {
-        Limits { checkpoints: 200, bytes: 1 << 20, whole: 4 << 20 }
-    }
-}
-
-/// A key group of a state of an operator.
-type Group = (Arc<str>, Arc<str>, u16);
+/// So often in a row compaction may fail before the next checkpoint begins anew.
+const TRIES: u32 = 3;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -67,28 +47,12 @@ pub(super) struct Increments {
     /// Pieces of checkpoints that were given up.
     carried: Vec<LazyPiece>,
     carried_bytes: u64,
-}
-
-/// The checkpoints on which the next one builds, from the one that began anew.
-#[derive(Clone, Debug, Default)]
-struct Chain {
-    /// The newest of them.
-    newest: u64,
-    files: Vec<Arc<PieceFile>>,
-    groups: HashMap<Group, Last>,
-    checkpoints: usize,
-}
-
-/// What is known of the pieces of a key group.
-#[derive(Clone, Copy, Debug, Default)]
-struct Last {
-    /// The checkpoint of the last one, and how many entries there are since.
-    checkpoint: u64,
-    live: u64,
-    /// The one that needs nothing before it: its checkpoint, its bytes, and how many entries it has.
-    base: u64,
-    bytes: u64,
-    entries: u64,
+    /// A compaction is on its way.
+    compacting: bool,
+    /// What has come of one, until a checkpoint is stored that names it. Kept where it is until then.
+    compacted: Option<(Compacted, Pin)>,
+    /// So often in a row it has failed.
+    failed: u32,
 }
 
 /// The pieces of a checkpoint that is on its way to the store.
@@ -96,6 +60,8 @@ struct Last {
 pub(super) struct Draft {
     begins: bool,
     whole: bool,
+    /// It names what a compaction gave.
+    compacted: bool,
     chain: Chain,
     /// To be carried if it cannot be stored.
     pieces: Vec<LazyPiece>,
@@ -133,10 +99,39 @@ impl Increments {
 
     /// A checkpoint is about to begin. `alone`: nothing else is needed to read it.
     pub(super) fn begin(&mut self, id: u64, alone: bool) {
-        self.whole = self.in_memory && self.size < limits().whole;
-        self.begins = self.whole || alone || self.lost || self.stored.as_ref().is_none_or(Chain::is_long);
+        self.whole = self.in_memory && is_small(self.size);
+        self.begins = self.whole || alone || self.lost || self.stored.as_ref().is_none_or(|chain| self.is_over(chain));
         if self.begins {
             self.asked.everything(id, !self.whole);
+        }
+    }
+
+    /// Whether there is no going on with this chain.
+    fn is_over(&self, chain: &Chain) -> bool {
+        let is_shorter = self.compacted.as_ref().is_some_and(|(compacted, _)| chain.fits(compacted));
+        !is_shorter && chain.is_long() && (chain.is_little() || chain.is_too_long() || self.failed >= TRIES)
+    }
+
+    /// What is to be compacted now, if anything is. It has begun then.
+    pub(super) fn to_compact(&mut self) -> Option<Plan> {
+        let chain = self.stored.as_ref().filter(|chain| chain.is_long() && !self.is_over(chain))?;
+        if self.lost || self.compacting || self.compacted.is_some() {
+            return None;
+        }
+        self.compacting = true;
+        Some(chain.plan())
+    }
+
+    /// A compaction has come to its end.
+    pub(super) fn compacted(&mut self, result: JobResult<(Compacted, Pin)>) {
+        self.compacting = false;
+        match result {
+            Ok((compacted, pin)) => {
+                self.failed = 0;
+                let fits = self.stored.as_ref().is_some_and(|chain| chain.fits(&compacted));
+                self.compacted = fits.then_some((compacted, pin));
+            }
+            Err(_) => self.failed += 1,
         }
     }
 
@@ -174,9 +169,11 @@ impl Increments {
             Some(stored) if !self.begins => stored.clone(),
             _ => {
                 carried.clear();
-                Chain::default()
+                Chain::begin(id)
             }
         };
+        let shorter = self.compacted.as_ref().filter(|(compacted, _)| chain.fits(compacted));
+        let compacted = shorter.map(|(compacted, _)| chain.put(compacted)).is_some();
         carried.append(pieces);
         let joins = if self.lost && !self.begins { Err("a part of one before it is lost") } else { chain.add(id, &carried) };
         if let Err(reason) = joins {
@@ -186,14 +183,18 @@ impl Increments {
         let files = chain.files.iter().map(|file| file.file.clone()).collect();
         let to_carry = if self.begins { Vec::new() } else { carried.clone() };
         *pieces = carried;
-        Ok((files, Draft { begins: self.begins, whole: self.whole, chain, pieces: to_carry }))
+        Ok((files, Draft { begins: self.begins, whole: self.whole, compacted, chain, pieces: to_carry }))
     }
 
     /// The checkpoint is stored, with its pieces in these files. `size`: its bytes, without what it builds upon.
     pub(super) fn stored(&mut self, draft: Draft, files: Vec<Arc<PieceFile>>, size: u64) {
         let mut chain = draft.chain;
         chain.append(files);
-        self.lost &= !draft.begins;
+        if draft.begins {
+            (self.lost, self.failed) = (false, 0);
+        }
+        // It is named now, or stands for nothing any more.
+        self.compacted.take_if(|_| draft.compacted || draft.begins);
         self.size = size.max(chain.size());
         self.stored = Some(chain).filter(|_| !draft.whole);
     }
@@ -206,68 +207,6 @@ impl Increments {
         draft.pieces.extend(since);
         self.carried_bytes = 0;
         self.keep(draft.pieces);
-    }
-}
-
-impl Chain {
-    /// That of a checkpoint with these files.
-    fn of(checkpoint: u64, files: &[Arc<PieceFile>]) -> Self {
-        let mut chain = Chain { newest: checkpoint, ..Chain::default() };
-        let mut checkpoints = HashSet::new();
-        for at in files.iter().flat_map(|file| &file.pieces) {
-            checkpoints.insert(at.piece.checkpoint);
-            let last = chain.groups.entry((at.of.uid.clone(), at.of.state.clone(), at.group)).or_default();
-            (last.checkpoint, last.live) = (at.piece.checkpoint, at.piece.live);
-        }
-        chain.checkpoints = checkpoints.len();
-        chain.append(files.to_vec());
-        chain
-    }
-
-    fn is_long(&self) -> bool {
-        let limits = limits();
-        let held = || self.groups.values().filter(|last| last.checkpoint == self.newest);
-        let live = held().map(|last| last.live).sum::<u64>();
-        let (bytes, entries) = held().fold((0, 0), |(bytes, entries), last| (bytes + last.bytes, entries + last.entries));
-        let now = if entries == 0 { bytes } else { (u128::from(bytes) * u128::from(live) / u128::from(entries)) as u64 };
-        self.checkpoints > limits.checkpoints || self.size() > now.saturating_mul(2).saturating_add(limits.bytes)
-    }
-
-    /// Adds the pieces of a checkpoint, and of those before it that were given up.
-    fn add(&mut self, id: u64, pieces: &[LazyPiece]) -> Result<(), &'static str> {
-        self.newest = id;
-        self.checkpoints += 1;
-        for LazyPiece { uid, state, group, piece, .. } in pieces {
-            let last = self.groups.entry((uid.clone(), state.clone(), *group)).or_default();
-            if piece.since != 0 && last.checkpoint != piece.since {
-                return Err("a piece does not fit the one before it");
-            }
-            (last.checkpoint, last.live) = (piece.checkpoint, piece.live);
-        }
-        Ok(())
-    }
-
-    fn size(&self) -> u64 {
-        self.files.iter().map(|file| file.file.size).sum()
-    }
-
-    /// Adds the files with those pieces. Files go of which nothing counts any more.
-    fn append(&mut self, files: Vec<Arc<PieceFile>>) {
-        for PieceFile { file, pieces } in files.iter().map(|file| &**file) {
-            let len = |at: &PieceAt| at.at.end - at.at.start;
-            // What stands around the pieces.
-            let rest = file.size.saturating_sub(pieces.iter().map(len).sum()) / pieces.len().max(1) as u64;
-            for at in pieces.iter().filter(|at| at.piece.since == 0) {
-                let last = self.groups.entry((at.of.uid.clone(), at.of.state.clone(), at.group)).or_default();
-                (last.base, last.bytes, last.entries) = (at.piece.checkpoint, len(at) + rest, at.piece.live);
-            }
-        }
-        let counts = |at: &PieceAt| {
-            let last = self.groups.get(&(at.of.uid.clone(), at.of.state.clone(), at.group));
-            last.is_none_or(|last| last.base <= at.piece.checkpoint)
-        };
-        self.files.extend(files);
-        self.files.retain(|file| file.pieces.iter().any(counts));
     }
 }
 

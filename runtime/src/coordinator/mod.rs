@@ -5,6 +5,9 @@ mod asked;
 mod attempt;
 mod checkpointing;
 mod commit;
+mod compaction;
+#[cfg(test)]
+mod compaction_tests;
 mod contents;
 mod control;
 mod failures;
@@ -17,6 +20,7 @@ mod layout;
 #[cfg(test)]
 mod layout_tests;
 mod lease;
+mod lineage;
 mod regions;
 mod retention;
 #[cfg(test)]

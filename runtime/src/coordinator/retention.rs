@@ -8,6 +8,7 @@
 //! remembered, so that a chain of checkpoints does not cost a request for each of them every time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::TryStreamExt;
@@ -26,9 +27,30 @@ const DATA: &str = "state";
 /// Files by the checkpoint in whose folder they are.
 type Files = HashMap<u64, HashSet<String>>;
 
+/// The names of files begin so that [stand for others](super::compaction).
+pub(super) const JOINED: &str = "joined-";
+
 /// What is known of the folders of checkpoints.
 #[derive(Debug, Default)]
-pub(super) struct Retention(Mutex<BTreeMap<u64, Known>>);
+pub(super) struct Retention(Mutex<BTreeMap<u64, Known>>, AtomicU64);
+
+/// Files that stand for others stay in the folder of this checkpoint, though no manifest names them yet, as long as this is there.
+#[derive(Debug)]
+pub(super) struct Pin(Arc<CheckpointStore>);
+
+impl Pin {
+    /// There is one at a time.
+    pub(super) fn new(store: Arc<CheckpointStore>, checkpoint: u64) -> Self {
+        store.retention.1.store(checkpoint, SeqCst);
+        Pin(store)
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        self.0.retention.1.store(0, SeqCst);
+    }
+}
 
 #[derive(Clone, Debug)]
 enum Known {
@@ -112,9 +134,13 @@ impl CheckpointStore {
                 Some(Known::Bare(before)) => *before,
                 _ => None,
             };
-            // What others need only becomes less.
-            if before.is_none_or(|before| before != stays.len()) {
-                self.remove_folder(&folder_of(id), |name| !stays.contains(name)).await?;
+            let pinned = self.retention.1.load(SeqCst) == id;
+            // What others need only becomes less, but for what is pinned.
+            if pinned || before.is_none_or(|before| before != stays.len()) {
+                self.remove_folder(&folder_of(id), |name| !stays.contains(name) && !(pinned && name.starts_with(JOINED))).await?;
+                if pinned {
+                    continue;
+                }
                 self.retention.known().insert(id, Known::Bare(Some(stays.len()).filter(|&count| count > 0)));
             }
         }

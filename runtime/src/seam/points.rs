@@ -38,6 +38,8 @@ points! {
     Retain "checkpoint.retain" "Older checkpoints are about to be removed.";
     Bare "checkpoint.bare" "Manifests of older checkpoints are removed; their files are not.";
     Retained "checkpoint.retained" "Older checkpoints are removed; the coordinator does not know that the new one is stored.";
+    Compact "compaction.begin" "Files of checkpoints are about to be put together.";
+    Compacted "compaction.end" "They are, and stored; no manifest names the new ones.";
     Commit "commit.begin" "A complete checkpoint is about to be committed.";
     Committed "commit.end" "It is committed, and still counts as waiting.";
     Discover "source.discover" "An enumerator is about to look for splits.";

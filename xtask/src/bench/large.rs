@@ -1,7 +1,7 @@
 //! `cargo xtask bench large`: a pipeline whose state on disk is larger than the memory that it may take.
 //!
 //! Whole processes. The first takes in rows of new keys until its checkpoints hold so many megabytes, and stops with one more. The second
-//! starts from there, takes a checkpoint that holds everything, and stops. The kernel says how much memory each had at most.
+//! starts from there, takes one that builds upon what it has restored, and stops. The kernel says how much memory each had at most.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -86,7 +86,7 @@ impl Job {
         println!("|---|---:|---:|---:|---:|");
         self.stage("rows come in, with checkpoints of what has changed", |job| size(&job.checkpoints()) >= bytes)?;
         let last = self.newest();
-        self.stage("restored, and a checkpoint of everything", |job| job.newest() > last)
+        self.stage("restored, and the first checkpoint behind that", |job| job.newest() > last)
     }
 
     /// A process from its start until this is so, and its end.

@@ -136,6 +136,7 @@ impl Attempt<'_> {
         };
         self.begun = false;
         self.increments.stored(writing.draft, to_build_upon, size);
+        self.compact_if_long();
         self.failures.succeeded();
         self.pause(Duration::ZERO);
         for mailbox in self.mailboxes.iter().flatten() {
