@@ -221,6 +221,9 @@ impl SourceReader for NumbersReader {
             ready!(sleep.as_mut().poll(context));
             self.sleep = None;
         }
+        if self.world.reader_fails() {
+            return Poll::Ready(Err(JobError::transient("a reader fails")));
+        }
         let index = usize::try_from(self.world.below(self.parts.len() as u64)).unwrap_or(0);
         let Some(part) = self.parts.get_mut(index) else {
             return Poll::Ready(Ok(if self.no_more { ReaderStatus::End } else { ReaderStatus::NeedsSplit }));

@@ -89,6 +89,9 @@ impl ObjectStore for SimStore {
             self.0.complete(checkpoint, manifest.and_then(|bytes| Manifest::from_bytes(&bytes).ok()).as_ref());
         }
         self.0.log(&format!("put {path}"));
+        if SimStore::manifest(path).is_some() && self.0.is_unsaid() {
+            return Err(refused());
+        }
         if self.0.unlucky(&format!("the answer to put {path} is lost"), 10) { Err(refused()) } else { Ok(result) }
     }
 

@@ -28,6 +28,11 @@ pub enum Plan {
     At(&'static str, u32, Fault),
     /// The process is gone whenever this point is reached for the n-th time, from the first number up to the second.
     Again(&'static str, u32, u32),
+    /// This point takes so long when it is reached for the n-th time, and meanwhile a reader fails.
+    Meanwhile(&'static str, u32, Duration),
+    /// The n-th manifest is stored; storage says that it is not, and does not answer for a while. Meanwhile a reader fails, and when a part
+    /// of the job has begun again by itself, the process is gone before the next checkpoint.
+    Unsaid(u32),
     /// So many things in each run, by chance.
     Chance(u32),
 }
@@ -48,6 +53,9 @@ const OUT: u64 = 15_000_000;
 
 /// The longest that a point takes, in microseconds.
 const LONG: u64 = 20_000_000;
+
+/// The first thing that a task does of a checkpoint.
+const BARRIER: &str = "task.barrier";
 
 /// The world of one simulation, over all of its processes.
 pub(crate) struct SimWorld {
@@ -77,6 +85,10 @@ struct State {
     present: BTreeSet<u64>,
     /// Until then storage does not answer.
     out_until: i64,
+    /// How many manifests were stored.
+    manifests: u32,
+    /// The next reader that is asked for rows fails.
+    reader_fails: bool,
     /// The process that runs has begun a second attempt.
     restarted: bool,
     /// So often a part of a job has begun again by itself.
@@ -105,6 +117,8 @@ impl SimWorld {
             completed: BTreeSet::new(),
             present: BTreeSet::new(),
             out_until: 0,
+            manifests: 0,
+            reader_fails: false,
             restarted: false,
             alone: 0,
             overtaken: 0,
@@ -217,6 +231,24 @@ impl SimWorld {
         self.now_micros() < self.state().out_until
     }
 
+    /// A manifest is stored. Gives whether storage says that it is not.
+    pub(crate) fn is_unsaid(&self) -> bool {
+        let now = self.now_micros();
+        let mut state = self.state();
+        state.manifests += 1;
+        let is_unsaid = matches!(state.plan, Plan::Unsaid(number) if number == state.manifests);
+        if is_unsaid {
+            state.out_until = now + i64::try_from(OUT).unwrap_or(0);
+            state.reader_fails = true;
+        }
+        is_unsaid
+    }
+
+    /// Whether a reader is to fail now.
+    pub(crate) fn reader_fails(&self) -> bool {
+        std::mem::take(&mut self.state().reader_fails)
+    }
+
     /// Whether the process that runs, or has just ended, has begun a second attempt.
     pub(crate) fn has_restarted(&self) -> bool {
         self.state().restarted
@@ -320,6 +352,12 @@ impl World for SimWorld {
             Plan::Peace => None,
             Plan::Again(where_, first, last) => (where_ == point && (first..=last).contains(&hits)).then_some(Fault::Crash),
             Plan::At(where_, when, fault) => (where_ == point && when == hits).then_some(fault),
+            Plan::Meanwhile(where_, when, time) => (where_ == point && when == hits).then_some(Fault::Delay(time)),
+            // The next checkpoint begins when all parts run again.
+            Plan::Unsaid(_) => {
+                let is_back = point == BARRIER && state.alone > 0 && state.left > 0;
+                is_back.then_some(Fault::Crash)
+            }
             Plan::Chance(_) => {
                 let fault = match roll {
                     roll if roll < CRASHES => Some(Fault::Crash),
@@ -332,6 +370,7 @@ impl World for SimWorld {
         };
         if fault.is_some() {
             state.left = state.left.saturating_sub(1);
+            state.reader_fails |= matches!(state.plan, Plan::Meanwhile(..));
         }
         drop(state);
         if let Some(fault) = fault {

@@ -309,3 +309,46 @@ fn a_stop_brings_a_pipeline_back_that_waits_to_restart() {
     assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(Some(_))));
     test.finishes(test.start(job(late, StateConfig::Memory)));
 }
+
+/// Says to the process that the test below starts that it is the one that runs the job.
+#[cfg(feature = "disk")]
+const IN_TROUBLE: &str = "MILLSTREAM_TEST_SHARED_DISK";
+
+/// State on disk is shared by all pipelines: when the disk fails, none can begin again with it. So all begin again, with another one.
+#[cfg(feature = "disk")]
+#[test]
+fn a_disk_that_fails_takes_all_pipelines_back() {
+    if std::env::var(IN_TROUBLE).is_err() {
+        // A process of its own, for what it says.
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "regions::a_disk_that_fails_takes_all_pipelines_back", "--nocapture"]).env(IN_TROUBLE, "1");
+        let output = child.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{}: {said}", output.status);
+        let line = said.lines().find(|line| line.contains("two: attempt 1 failed: cannot keep state in `"));
+        assert!(line.is_some_and(|line| line.contains("/state/millstream-")), "{said}");
+        assert!(said.contains("two: attempt 2 begins anew") || said.contains("two: attempt 2 goes on"), "{said}");
+        assert!(!said.contains("everything else goes on"), "one of them has tried by itself: {said}");
+        return;
+    }
+    let test = Test::new();
+    let state = StateConfig::Disk {
+        path: millstream::Folder::Of(|params| Ok(world(params)?.folder.join("state").display().to_string())),
+        memory: 0,
+    };
+    test.world.stuck.iter().for_each(|stuck| stuck.store(true, SeqCst));
+    let handle = test.start(Job { parallelism: 1, ..job(PATIENT, state) });
+    let of_attempt = || {
+        let folders = std::fs::read_dir(test.setup.folder.path().join("state")).into_iter().flatten().flatten();
+        let mut folders = folders.map(|entry| entry.path()).filter(|path| path.is_dir());
+        folders.next()
+    };
+    wait_for("the folder of the first attempt", || of_attempt().is_some_and(|folder| folder.join(".lock").exists()));
+    // Where the store is to be made, there is something else.
+    std::fs::write(of_attempt().unwrap().join("entries"), "no folder").unwrap();
+    test.world.stuck.iter().for_each(|stuck| stuck.store(false, SeqCst));
+    wait_for("a restart of all", || NAMES.iter().all(|name| is_in_attempt(&handle, name, "2")));
+    wait_for("state on another disk", || of_attempt().is_some_and(|folder| folder.join("entries").is_dir()));
+    assert_eq!(handle.restarts(), 1);
+    test.finishes(handle);
+}

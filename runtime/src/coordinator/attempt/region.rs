@@ -237,7 +237,15 @@ impl Attempt<'_> {
                     let Some(store) = store else { return Ok(None) };
                     let highest = store.ids().await.map_err(Failure::of(index))?.last().copied().unwrap_or(0);
                     store.go_on_from(newest.unwrap_or(0), highest, &run);
-                    let Some(newest) = newest else { return Ok(None) };
+                    let Some(newest) = newest else {
+                        // Were one given up behind which there is none, nobody could go on any more: all go on from that one.
+                        return match store.search(job).await.map_err(Failure::of(index))?.checkpoint {
+                            None => Ok(None),
+                            Some(_) => {
+                                Err(JobError::transient("a checkpoint is there, though it seemed that it was not stored").into())
+                            }
+                        };
+                    };
                     match store.read(&folder_of(newest), job).await {
                         Ok(Some(checkpoint)) => Ok(Some(checkpoint)),
                         Err(ReadError::Unreadable(reason)) => {
