@@ -113,7 +113,7 @@ impl Increments {
     }
 
     /// What is to be compacted now, if anything is. It has begun then.
-    pub(super) fn to_compact(&mut self) -> Option<Plan> {
+    pub(super) fn plan(&mut self) -> Option<Plan> {
         let chain = self.stored.as_ref().filter(|chain| chain.is_long() && !self.is_over(chain))?;
         if self.lost || self.compacting || self.compacted.is_some() {
             return None;

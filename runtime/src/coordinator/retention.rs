@@ -137,7 +137,7 @@ impl CheckpointStore {
             let pinned = self.retention.1.load(SeqCst) == id;
             // What others need only becomes less, but for what is pinned.
             if pinned || before.is_none_or(|before| before != stays.len()) {
-                self.remove_folder(&folder_of(id), |name| !stays.contains(name) && !(pinned && name.starts_with(JOINED))).await?;
+                self.remove_folder(&folder_of(id), |name| !(stays.contains(name) || pinned && name.starts_with(JOINED))).await?;
                 if pinned {
                     continue;
                 }

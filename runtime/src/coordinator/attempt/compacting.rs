@@ -33,7 +33,7 @@ impl Attempt<'_> {
     /// Begins to compact what the next checkpoint builds upon, if that is long.
     pub(super) fn compact_if_long(&mut self) {
         let Some(store) = self.store.clone() else { return };
-        let Some(plan) = self.increments.to_compact() else { return };
+        let Some(plan) = self.increments.plan() else { return };
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let job = tokio::spawn(async move { store.compact(plan, &stopped).await });
