@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use support::{assert_success, build, fresh_folder, signal, wait_for};
 
