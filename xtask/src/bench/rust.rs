@@ -18,7 +18,7 @@ struct Pair {
 const PAIRS: &[Pair] = &[
     Pair {
         name: "function of numbers",
-        language: "fn euros(dollars: int64) = cast(dollars as float64) * 0.908\n\n\
+        language: "fn euros(dollars: int64) = cast(dollars, float64) * 0.908\n\n\
                    stream out = bids | select { auction, bidder, price: euros(price) }",
         rust: "stream out = bids | select { auction, bidder, price: rust_euros(price) }",
     },
