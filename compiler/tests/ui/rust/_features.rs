@@ -1,0 +1,37 @@
+use millstream::prelude::*;
+
+/// A feature that no single file has.
+#[cfg(feature = "geo")]
+#[function]
+pub fn distance(a: f64, b: f64) -> f64 {
+    (a - b).abs()
+}
+
+#[cfg(feature = "geo")]
+#[derive(Default)]
+pub struct Nearest {}
+
+#[cfg(feature = "geo")]
+#[operator]
+impl Process for Nearest {
+    type Input = Place;
+    type Output = Place;
+
+    fn process(&mut self, place: Place, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        cx.emit(place);
+        Ok(())
+    }
+}
+
+#[derive(Clone, Debug, Record)]
+pub struct Place {
+    pub x: f64,
+    #[cfg(feature = "geo")]
+    pub y: f64,
+}
+
+#[cfg(not(feature = "geo"))]
+#[function]
+pub fn twice(x: f64) -> f64 {
+    2.0 * x
+}
