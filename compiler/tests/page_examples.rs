@@ -30,11 +30,32 @@ const PRELUDE: &[(&str, &str)] = &[
     ),
 ];
 
+/// What stands in the Rust file of an example.
+const RUST: &str = r#"
+use millstream::prelude::*;
+
+/// A table elsewhere.
+#[derive(Clone, Debug, Connector)]
+#[flow(keyed)]
+pub struct Mirror {
+    /// Where it is.
+    pub url: String,
+}
+
+impl TableSinkConnector for Mirror {
+    type Sink<T: Record, F: Format> = MirrorSink<F>;
+
+    fn table_sink<T: Record, F: Format>(self, format: F, key: TableKey) -> JobResult<MirrorSink<F>> {
+        Ok(MirrorSink { url: self.url, format, key })
+    }
+}
+"#;
+
 struct Text(String);
 
 impl Loader for Text {
-    fn load(&self, _: &str) -> Result<Vec<u8>, String> {
-        Ok(self.0.clone().into_bytes())
+    fn load(&self, path: &str) -> Result<Vec<u8>, String> {
+        Ok(if path.ends_with(".rs") { RUST.to_owned() } else { self.0.clone() }.into_bytes())
     }
 }
 
