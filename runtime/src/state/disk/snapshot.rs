@@ -131,11 +131,8 @@ impl<V: State> SpilledChanges<V> {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = &shared[self.at.clone()];
         pieces::write_table(name, self.keys.is_none(), out);
-        let mut encoded = Vec::new();
-        let mut put = |key: &[u8], value: V, out: &mut Vec<u8>| {
-            encoded.clear();
-            value.encode(&mut encoded);
-            pieces::put(key, &encoded, out);
+        let put = |key: &[u8], value: V, out: &mut Vec<u8>| {
+            pieces::put_encoded(|out| out.extend_from_slice(key), |out| value.encode(out), out);
         };
         match (&self.keys, &self.away) {
             (None, Some(away)) => {

@@ -290,11 +290,7 @@ impl<K: Key> Spill<K> {
         let from = bytes.len();
         for entry in &mut entries.list {
             if anew || entry.mark & DIRTY != 0 {
-                self.key.clear();
-                self.value.clear();
-                entry.key.encode(&mut self.key);
-                entry.value.encode(&mut self.value);
-                pieces::put(&self.key, &self.value, &mut bytes);
+                pieces::put_encoded(|out| entry.key.encode(out), |out| entry.value.encode(out), &mut bytes);
             }
             entry.mark = entry.mark & !DIRTY | KNOWN;
         }
