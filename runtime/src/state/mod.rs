@@ -4,7 +4,6 @@ mod codec;
 mod containers;
 #[cfg(feature = "disk")]
 mod disk;
-mod entries;
 mod hasher;
 mod key_group;
 mod keyed;
@@ -18,9 +17,9 @@ pub use codec::{State, StateError, StateReader, decode_from_slice, encode_to_vec
 pub use disk::Disk;
 #[cfg(feature = "disk")]
 pub(crate) use disk::OwnFolder;
-pub use entries::{Occupied, Place, Vacant};
 pub use hasher::{KeyHasher, Slot};
 pub use key_group::{KeyGroupRange, KeyGroups, hash_bytes};
 pub use keyed::KeyedState;
 pub use shared::{BroadcastState, Everywhere, OperatorList, Shared, SharedState, UnionList};
+pub use table::{Occupied, Place, Vacant};
 pub use tables::{KeyedTables, SharedChanges, SharedTable, decode_entries, read};

@@ -4,10 +4,9 @@
 
 #[cfg(feature = "disk")]
 use super::disk::{Fate, Spill, SpilledChanges, SpilledTable};
-use super::entries::Place;
 #[cfg(feature = "disk")]
-use super::entries::{COPIED, KNOWN};
-use super::table::{Shares, Snapshot, Table};
+use super::table::{COPIED, KNOWN};
+use super::table::{Place, Shares, Snapshot, Table};
 use super::{KeyHasher, Slot, State, StateError, StateReader};
 use crate::checkpoint::pieces;
 use crate::error::{JobError, JobResult};
@@ -48,13 +47,13 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
             spill.fetch(&mut self.tables, slot, key)?;
-            let mut place = self.tables[slot.table as usize].plain_mut().place(slot, key);
+            let mut place = self.tables[slot.table as usize].place(slot.hash, key);
             if let Place::Occupied(place) = &mut place {
                 place.gone = Some((slot.table, spill.gone()));
             }
             return Ok(place);
         }
-        Ok(self.tables[slot.table as usize].write(slot.hash).place(slot, key))
+        Ok(self.tables[slot.table as usize].place(slot.hash, key))
     }
 
     /// The value of a key.
@@ -63,7 +62,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         if let Some(spill) = &mut self.spill {
             spill.fetch(&mut self.tables, slot, key)?;
         }
-        Ok(self.tables[slot.table as usize].read(slot.hash).and_then(|shard| shard.get(slot, key)))
+        Ok(self.tables[slot.table as usize].get(slot.hash, key))
     }
 
     /// Whether there is no key at all.
@@ -96,7 +95,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
         drop(in_memory);
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
-            spill.each_away(table as usize, self.tables[table as usize].plain_mut(), |slot, key, value| {
+            spill.each_away(table as usize, &mut self.tables[table as usize], |slot, key, value| {
                 each(slot, &key, value)?;
                 Ok::<_, E>(Fate::Stays)
             })?;
@@ -113,7 +112,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
     ) -> Result<(), E> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
-            let entries = self.tables[table as usize].plain_mut();
+            let entries = &mut self.tables[table as usize];
             entries.change(&which, &mut change)?;
             return spill.each_away(table as usize, entries, |_, key, value| {
                 let fate = if which(value) { Fate::Changed } else { Fate::Stays };
@@ -136,7 +135,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
     ) -> JobResult<()> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
-            let entries = self.tables[table as usize].plain_mut();
+            let entries = &mut self.tables[table as usize];
             entries.sweep(&which, &mut change, |entry| {
                 if entry.mark & (COPIED | KNOWN) != 0 {
                     spill.gone().push((table, entry.mark, entry.key.clone()));
@@ -150,7 +149,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
                 })
             });
         }
-        self.tables[table as usize].sweep(which, change);
+        self.tables[table as usize].sweep(which, change, |_| {});
         Ok(())
     }
 
@@ -158,13 +157,13 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
     pub fn drain<E: From<JobError>>(&mut self, table: u32, mut each: impl FnMut(K, V) -> Result<(), E>) -> Result<(), E> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
-            let entries = self.tables[table as usize].plain_mut();
+            let entries = &mut self.tables[table as usize];
             spill.begin_anew(table as usize);
             spill.each_away(table as usize, entries, |_, key, value: &mut V| {
                 each(key, value.clone())?;
                 Ok::<_, E>(Fate::Goes)
             })?;
-            let copied = entries.list.iter().filter(|entry| entry.mark & COPIED != 0);
+            let copied = entries.iter().filter(|entry| entry.mark & COPIED != 0);
             spill.gone().extend(copied.map(|entry| (table, entry.mark, entry.key.clone())));
         }
         self.tables[table as usize].drain().try_for_each(|entry| each(entry.key, entry.value))
@@ -182,7 +181,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
             if spill.away(table as usize) == 0 && self.tables[table as usize].is_empty() {
                 return Ok(None);
             }
-            let shared = spill.snapshot(table as usize, self.tables[table as usize].plain_mut())?;
+            let shared = spill.snapshot(table as usize, &mut self.tables[table as usize])?;
             return Ok(Some(SharedTable(Shared::Spilled(shared))));
         }
         Ok(self.tables[table as usize].share().map(|(count, shared)| SharedTable(Shared::Table(count, shared))))
@@ -192,7 +191,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
     pub fn restored(&mut self, table: u32) -> JobResult<()> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
-            return spill.restored(table as usize, self.tables[table as usize].plain_mut());
+            return spill.restored(table as usize, &mut self.tables[table as usize]);
         }
         self.tables[table as usize].restored();
         Ok(())
@@ -202,7 +201,7 @@ impl<K: Key, V: Clone + State> KeyedTables<K, V> {
     pub fn share_changes(&mut self, table: u32, anew: bool) -> JobResult<SharedChanges<K, V>> {
         #[cfg(feature = "disk")]
         if let Some(spill) = &mut self.spill {
-            let changes = spill.changes(table as usize, self.tables[table as usize].plain_mut(), anew)?;
+            let changes = spill.changes(table as usize, &mut self.tables[table as usize], anew)?;
             return Ok(SharedChanges(Changes::Spilled(changes)));
         }
         Ok(SharedChanges(Changes::Table(self.tables[table as usize].share_changes(anew))))

@@ -16,8 +16,7 @@ use crate::bytes::large_buffer;
 use crate::checkpoint::pieces;
 use crate::error::JobResult;
 use crate::record::Key;
-use crate::state::entries::{ASKED, CHANGED, COPIED, DIRTY, Entries, Entry, Gone, KNOWN};
-use crate::state::table::Table;
+use crate::state::table::{ASKED, CHANGED, COPIED, DIRTY, Entry, Gone, KNOWN, Table};
 use crate::state::{Slot, State, StateError, StateReader, hash_bytes};
 
 /// Entries with longer keys stay in memory: the store takes none of 64 KB.
@@ -129,8 +128,8 @@ impl<K: Key> Spill<K> {
             self.settle(tables)?;
         }
         let table = slot.table as usize;
-        if self.away[table] > 0 && tables[table].plain().and_then(|entries| entries.get(slot, key)).is_none() {
-            self.load(tables[table].plain_mut(), slot, key)?;
+        if self.away[table] > 0 && tables[table].get(slot.hash, key).is_none() {
+            self.load(&mut tables[table], slot, key)?;
         }
         Ok(())
     }
@@ -165,8 +164,7 @@ impl<K: Key> Spill<K> {
     fn sample<V: State>(&mut self, tables: &mut [Table<K, V>]) {
         self.looks = self.looks.wrapping_add(1);
         let count = tables.len();
-        let Some(Entries { list, .. }) = tables[self.looks % count].plain() else { return };
-        let Some(entry) = list.get(self.looks.wrapping_mul(7919) % list.len().max(1)) else { return };
+        let Some(entry) = tables[self.looks % count].sample(self.looks.wrapping_mul(7919)) else { return };
         self.value.clear();
         entry.key.encode(&mut self.value);
         entry.value.encode_local(&mut self.value);
@@ -194,7 +192,7 @@ impl<K: Key> Spill<K> {
         key.encode(&mut self.key);
     }
 
-    fn load<V: State>(&mut self, entries: &mut Entries<K, V>, slot: Slot, key: &K) -> JobResult<()> {
+    fn load<V: State>(&mut self, entries: &mut Table<K, V>, slot: Slot, key: &K) -> JobResult<()> {
         let table = slot.table as usize;
         self.encode_key(table, key);
         let store = self.disk.store()?;
@@ -202,7 +200,7 @@ impl<K: Key> Spill<K> {
         let value = self.decode(&bytes)?;
         // Whether the last checkpoint has it is not known any more: it may.
         let dirty = if self.changed.forget(table, &self.key[PREFIX..]) { DIRTY } else { 0 };
-        entries.insert(slot, key.clone(), value, ASKED | COPIED | KNOWN | dirty);
+        entries.insert(slot.hash, key.clone(), value, ASKED | COPIED | KNOWN | dirty);
         self.away[table] -= 1;
         Ok(())
     }
@@ -222,8 +220,8 @@ impl<K: Key> Spill<K> {
         while evicted < count && looks > 0 {
             looks -= 1;
             let (table, place) = self.hand;
-            let entries = tables[table].plain_mut();
-            let Some(entry) = entries.list.get_mut(place) else {
+            let entries = &mut tables[table];
+            let Some((place, entry)) = entries.next_from(place) else {
                 self.hand = ((table + 1) % tables.len(), 0);
                 continue;
             };
@@ -233,7 +231,7 @@ impl<K: Key> Spill<K> {
             entry.key.encode(&mut self.key);
             if entry.mark & ASKED != 0 || self.key.len() > LONGEST_KEY {
                 entry.mark &= !ASKED;
-                self.hand.1 += 1;
+                self.hand.1 = place + 1;
                 continue;
             }
             if entry.mark & (CHANGED | COPIED) != COPIED {
@@ -244,7 +242,8 @@ impl<K: Key> Spill<K> {
             if entry.mark & DIRTY != 0 {
                 self.changed.note(table, &self.key[PREFIX..]);
             }
-            entries.remove(place);
+            entries.evict(place);
+            self.hand.1 = place;
             self.away[table] += 1;
             evicted += 1;
             if batch.len() >= BATCH {
@@ -257,12 +256,12 @@ impl<K: Key> Spill<K> {
     }
 
     /// What a table has now, for a checkpoint: encoded as far as it is in memory, the rest is read when it is written.
-    pub fn snapshot<V: State>(&mut self, table: usize, entries: &Entries<K, V>) -> JobResult<SpilledTable<V>> {
+    pub fn snapshot<V: State>(&mut self, table: usize, entries: &mut Table<K, V>) -> JobResult<SpilledTable<V>> {
         self.forget_gone()?;
         let away = self.away[table];
         let mut bytes = Vec::new();
         let mut in_memory = HashSet::new();
-        for entry in &entries.list {
+        for entry in entries.iter() {
             let from = bytes.len();
             entry.key.encode(&mut bytes);
             if away > 0 && entry.mark & COPIED != 0 {
@@ -270,12 +269,12 @@ impl<K: Key> Spill<K> {
             }
             entry.value.encode(&mut bytes);
         }
-        Ok(SpilledTable::new((entries.list.len() + away) as u64, bytes, self.on_disk(table)?, in_memory))
+        Ok(SpilledTable::new((entries.len() + away) as u64, bytes, self.on_disk(table)?, in_memory))
     }
 
     /// What has changed in a table since the last call, for a checkpoint; all of it if `anew`, or if that is not known. What is in
     /// memory is encoded, the rest is read when it is written.
-    pub fn changes<V: State>(&mut self, table: usize, entries: &mut Entries<K, V>, anew: bool) -> JobResult<SpilledChanges<V>> {
+    pub fn changes<V: State>(&mut self, table: usize, entries: &mut Table<K, V>, anew: bool) -> JobResult<SpilledChanges<V>> {
         self.forget_gone()?;
         let keys = self.changed.take(table).filter(|_| !anew);
         let anew = keys.is_none();
@@ -288,23 +287,23 @@ impl<K: Key> Spill<K> {
         let shared = if is_last { std::mem::take(&mut self.shared) } else { self.shared.clone() };
         let mut bytes = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let from = bytes.len();
-        for entry in &mut entries.list {
+        for entry in entries.iter_mut() {
             if anew || entry.mark & DIRTY != 0 {
                 pieces::put_encoded(|out| entry.key.encode(out), |out| entry.value.encode(out), &mut bytes);
             }
             entry.mark = entry.mark & !DIRTY | KNOWN;
         }
-        let live = (entries.list.len() + away) as u64;
+        let live = (entries.len() + away) as u64;
         let at = from..bytes.len();
         drop(bytes);
         Ok(SpilledChanges::new(live, keys, shared, at, self.on_disk(table)?))
     }
 
     /// What is in a table is what the last checkpoint has of it.
-    pub fn restored<V>(&mut self, table: usize, entries: &mut Entries<K, V>) -> JobResult<()> {
+    pub fn restored<V>(&mut self, table: usize, entries: &mut Table<K, V>) -> JobResult<()> {
         self.forget_gone()?;
         self.changed.take(table);
-        entries.list.iter_mut().for_each(|entry| entry.mark = entry.mark & !DIRTY | KNOWN);
+        entries.iter_mut().for_each(|entry| entry.mark = entry.mark & !DIRTY | KNOWN);
         Ok(())
     }
 
@@ -326,7 +325,7 @@ impl<K: Key> Spill<K> {
     pub fn each_away<V: State, E: From<crate::error::JobError>>(
         &mut self,
         table: usize,
-        entries: &Entries<K, V>,
+        entries: &mut Table<K, V>,
         mut each: impl FnMut(Slot, K, &mut V) -> Result<Fate, E>,
     ) -> Result<(), E> {
         self.forget_gone()?;
@@ -341,7 +340,7 @@ impl<K: Key> Spill<K> {
             let encoded = &at[prefix.len()..];
             let slot = Slot { table: table as u32, hash: hash_bytes(encoded) };
             let key = K::decode(&mut StateReader::new(encoded)).map_err(|error| self.disk.damaged(&error.to_string()))?;
-            if entries.get(slot, &key).is_some() {
+            if entries.get(slot.hash, &key).is_some() {
                 continue;
             }
             let mut value = self.decode(&bytes)?;

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::checkpoint::{Part, Piece, StateEntry};
-use crate::state::entries::Place;
+use crate::checkpoint::{Part, Piece, StateEntry, pieces};
 use crate::state::{Slot, StateReader, decode_entries, hash_bytes};
 
 type Model = BTreeMap<u64, u64>;
@@ -16,14 +15,14 @@ fn slot(key: u64) -> Slot {
 }
 
 fn put(table: &mut Table<u64, u64>, key: u64, value: u64) {
-    match table.write(slot(key).hash).place(slot(key), &key) {
+    match table.place(slot(key).hash, &key) {
         Place::Occupied(mut place) => *place.value() = value,
         Place::Vacant(place) => drop(place.insert(key, value)),
     }
 }
 
 fn remove(table: &mut Table<u64, u64>, key: u64) {
-    if let Place::Occupied(place) = table.write(slot(key).hash).place(slot(key), &key) {
+    if let Place::Occupied(place) = table.place(slot(key).hash, &key) {
         place.remove();
     }
 }
@@ -134,7 +133,7 @@ proptest! {
                     model.remove(&key);
                 },
                 Step::Get(key) => {
-                    let found = table.read(slot(key).hash).and_then(|shard| shard.get(slot(key), &key));
+                    let found = table.get(slot(key).hash, &key);
                     assert_eq!(found, model.get(&key));
                 }
                 Step::Change(of) => {
@@ -143,7 +142,7 @@ proptest! {
                     model.values_mut().filter(|value| **value % of == 0).for_each(|value| *value += 1);
                 }
                 Step::Sweep(of) => {
-                    table.sweep(|value| value % 2 == 0, |key, _| key % of == 0);
+                    table.sweep(|value| value % 2 == 0, |key, _| key % of == 0, |_| {});
                     model.retain(|key, value| *value % 2 != 0 || key % of != 0);
                 }
                 Step::Share => snapshots.push((table.share(), model.clone())),
@@ -168,7 +167,7 @@ proptest! {
         let found: Model = table.iter().map(|entry| (entry.key, entry.value)).collect();
         assert!(found == model);
         for (key, value) in &model {
-            assert_eq!(table.read(slot(*key).hash).and_then(|shard| shard.get(slot(*key), key)), Some(value));
+            assert_eq!(table.get(slot(*key).hash, key), Some(value));
         }
     }
 }
@@ -211,9 +210,9 @@ fn what_a_sweep_takes_away_is_noted() {
     (0..10_000).for_each(|key| put(&mut table, key, key));
     model.extend((0..10_000).map(|key| (key, key)));
     pieces.take(&mut table, true, &model);
-    table.sweep(|_| true, |key, _| *key >= 10);
+    table.sweep(|_| true, |key, _| *key >= 10, |_| {});
     model.retain(|key, _| *key < 10);
-    assert_eq!(table.count, 1);
+    assert_eq!(table.segments.len(), 1);
     pieces.take(&mut table, false, &model);
     pieces.check();
 }
@@ -247,59 +246,88 @@ fn what_is_known_is_not_written_again() {
     assert_eq!((bytes.len(), shares.anew, shares.live), (expected.len(), false, 10_000));
 }
 
-fn sizes<K, V>(table: &Table<K, V>) -> Vec<usize> {
-    table.own.iter().filter_map(|cell| lock(cell).as_ref().map(|shard| shard.list.len())).collect()
-}
-
 /// What one row can cost does not grow with the key group, and the memory comes back.
 #[test]
-fn shards_stay_small() {
+fn shards_and_segments_stay_small() {
     let mut table = Table::default();
     for key in 0..100_000 {
         put(&mut table, key, key);
     }
-    let largest = sizes(&table).into_iter().max().unwrap();
-    assert!(largest <= 2 * FULL, "{largest} entries in one shard");
-    assert!((100_000 / FULL..6 * 100_000 / FULL).contains(&table.count), "{} shards", table.count);
-    table.sweep(|_| true, |key, _| *key >= 10);
-    assert_eq!((table.count, table.len()), (1, 10));
+    let largest = table.index.largest();
+    assert!(largest <= 3 * index::FULL, "{largest} entries in one shard");
+    assert_eq!(table.segments.len(), 100_000usize.div_ceil(SIZE));
+    table.sweep(|_| true, |key, _| *key >= 10, |_| {});
+    assert_eq!((table.segments.len(), table.len()), (1, 10));
 }
 
-/// A write encodes the shard that it wants and no other; what is encoded comes back as a whole, and nothing is copied.
+/// Segments whose entries are gone are filled again before others are made.
 #[test]
-fn a_write_takes_back_one_shard() {
+fn room_is_used_again() {
+    let mut table = Table::default();
+    for round in 0..20u64 {
+        (0..5_000).for_each(|key| put(&mut table, round * 2_500 + key, key));
+        (0..2_500).for_each(|key| remove(&mut table, round * 2_500 + key));
+    }
+    assert!(
+        table.segments.len() <= 5_000usize.div_ceil(SIZE) + 1,
+        "{} segments of {} entries",
+        table.segments.len(),
+        table.len()
+    );
+}
+
+/// Where the segments are that a snapshot does not have.
+fn places(table: &Table<u64, u64>) -> Vec<*const Entry<u64, u64>> {
+    let own = table.segments.iter().filter(|segment| !segment.is_away);
+    own.map(|segment| segment.list.as_ptr()).collect()
+}
+
+/// A write encodes the segment that it wants and no other (but the one that new keys would come into); what is encoded comes back as a whole, and
+/// nothing is copied.
+#[test]
+fn a_write_takes_back_one_segment() {
     let mut table = Table::default();
     for key in 0..10_000 {
         put(&mut table, key, key);
     }
-    let places = |table: &Table<u64, u64>| -> Vec<*const Entry<u64, u64>> {
-        table.own.iter().filter_map(|cell| lock(cell).as_ref().map(|shard| shard.list.as_ptr())).collect()
-    };
     let before = places(&table);
     let shared = table.share().unwrap();
     assert!(places(&table).is_empty());
     put(&mut table, 1, 0);
-    put(&mut table, 1, 1);
-    assert_eq!(sizes(&table).len(), 1);
+    put(&mut table, 2, 1);
+    assert_eq!(places(&table), [before[0], before[before.len() - 1]]);
     assert_eq!(read(&Some(shared)), (0..10_000).map(|key| (key, key)).collect());
     put(&mut table, 1, 2);
-    let there = sizes(&table).len();
-    assert_eq!(there, 1, "nothing else is wanted");
-    let other = (2..).find(|key| shard_of(slot(*key).hash, table.count) != shard_of(slot(1).hash, table.count)).unwrap();
-    put(&mut table, other, 0);
     assert!(places(&table) == before, "all are back, where they were");
 }
 
-/// Keys whose hashes agree in what tells shards apart are no reason to make ever more of them.
+/// A snapshot of what has changed takes nothing else, and new keys want nothing of it but the segment that they come into.
 #[test]
-fn keys_that_are_alike_make_no_shards() {
+fn new_keys_leave_the_snapshot_alone() {
     let mut table = Table::default();
+    (0..10_000).for_each(|key| put(&mut table, key, key));
+    let _ = table.share_changes(true).snapshot.encode(&mut Vec::new());
+    (10_000..20_000).for_each(|key| put(&mut table, key, key));
+    put(&mut table, 7, 0);
+    let before = places(&table).len();
+    let shares = table.share_changes(false);
+    assert_eq!((shares.most, shares.live), (10_001, 20_000));
+    let away = before - places(&table).len();
+    assert!((10_000 / SIZE..10_000 / SIZE + 3).contains(&away), "{away} segments");
+    (20_000..30_000).for_each(|key| put(&mut table, key, key));
+    let away = table.segments.iter().filter(|segment| segment.is_away).count();
+    assert!(away >= 10_000 / SIZE, "{away} segments are still with the snapshot");
+}
+
+/// Keys whose hashes agree in what tells shards apart are no reason to make ever more of them, and are found.
+#[test]
+fn keys_that_are_alike_are_found() {
+    let (mut table, hash) = (Table::default(), |key: u64| key << 36);
     for key in 0..20_000u64 {
-        let slot = Slot { table: 0, hash: key << 36 };
-        if let Place::Vacant(place) = table.write(slot.hash).place(slot, &key) {
+        if let Place::Vacant(place) = table.place(hash(key), &key) {
             place.insert(key, key);
         }
     }
-    assert!(table.count < 1000, "{} shards", table.count);
     assert_eq!(table.len(), 20_000);
+    assert!((0..20_000).all(|key| table.get(hash(key), &key) == Some(&key)));
 }

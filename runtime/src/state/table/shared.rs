@@ -1,0 +1,125 @@
+//! What a snapshot has of a key group until it is encoded.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::entry::Entry;
+use super::segment::Segment;
+use crate::checkpoint::pieces;
+use crate::state::State;
+
+/// If somebody panicked while encoding, that was their matter: segments are only read there.
+pub(super) fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The segments that a snapshot has taken.
+#[derive(Debug)]
+pub(super) struct Shared<K, V> {
+    /// Their numbers, in order.
+    pub numbers: Vec<u32>,
+    /// Each is locked for as long as it takes to encode it. Taken back: None.
+    pub segments: Vec<Mutex<Option<Segment<K, V>>>>,
+    /// Keys that were removed.
+    pub gone: Mutex<Vec<K>>,
+    pub number: u32,
+    pub form: Form,
+    /// About how many entries it wants.
+    pub most: usize,
+    /// What was encoded when it was taken back.
+    pub bytes: Mutex<Vec<u8>>,
+}
+
+/// What a snapshot wants of its segments.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// Every key with its value.
+    Entries,
+    /// Every key with its value, as [`pieces`] have them.
+    All,
+    /// What has changed in this epoch, as [`pieces`] have it.
+    Changes(u32),
+}
+
+impl Form {
+    pub fn encode<K: State, V: State>(self, segment: &Segment<K, V>, out: &mut Vec<u8>) {
+        let put = |entry: &Entry<K, V>, out: &mut Vec<u8>| {
+            pieces::put_encoded(|out| entry.key.encode(out), |out| entry.value.encode(out), out);
+        };
+        match self {
+            Form::Entries => segment.list.iter().for_each(|entry| {
+                entry.key.encode(out);
+                entry.value.encode(out);
+            }),
+            Form::All => segment.list.iter().for_each(|entry| put(entry, out)),
+            Form::Changes(epoch) => segment.written(epoch).for_each(|entry| put(entry, out)),
+        }
+    }
+}
+
+impl<K: State, V: State> Shared<K, V> {
+    /// A segment, if it has it, encoded first if that is not done yet.
+    pub fn take_back(&self, number: u32) -> Option<Segment<K, V>> {
+        let place = self.numbers.binary_search(&number).ok()?;
+        // Locked until that is in the bytes: who encodes the others waits for it.
+        let mut cell = lock(&self.segments[place]);
+        let segment = cell.take()?;
+        if segment.encoded != self.number {
+            self.form.encode(&segment, &mut lock(&self.bytes));
+        }
+        Some(segment)
+    }
+}
+
+/// What has changed in a key group.
+pub(in crate::state) struct Shares<K, V> {
+    /// How many entries it has.
+    pub live: usize,
+    /// How many of them are in the snapshot.
+    pub most: usize,
+    /// Nothing counts that was known before.
+    pub anew: bool,
+    pub snapshot: Snapshot<K, V>,
+}
+
+/// A key group as it was when a snapshot took it.
+pub(in crate::state) struct Snapshot<K, V>(Mutex<Held<K, V>>);
+
+enum Held<K, V> {
+    Shared(Arc<Shared<K, V>>),
+    Encoded(Vec<u8>),
+}
+
+impl<K, V> Snapshot<K, V> {
+    pub(super) fn new(shared: Arc<Shared<K, V>>) -> Self {
+        Snapshot(Mutex::new(Held::Shared(shared)))
+    }
+}
+
+impl<K: State, V: State> Snapshot<K, V> {
+    /// Appends what it wants of all segments. Any number of times: what is encoded is kept.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut held = lock(&self.0);
+        if let Held::Shared(shared) = &*held {
+            // Too little where values have much behind them.
+            let mut bytes = Vec::with_capacity(shared.most * size_of::<(K, V)>());
+            // In front of those that came again.
+            for key in std::mem::take(&mut *lock(&shared.gone)) {
+                pieces::removed_encoded(|out| key.encode(out), &mut bytes);
+            }
+            for cell in &shared.segments {
+                let mut cell = lock(cell);
+                if let Some(segment) = &mut *cell
+                    && segment.encoded != shared.number
+                {
+                    shared.form.encode(segment, &mut bytes);
+                    segment.encoded = shared.number;
+                }
+            }
+            bytes.append(&mut std::mem::take(&mut *lock(&shared.bytes)));
+            *held = Held::Encoded(bytes);
+        }
+        if let Held::Encoded(bytes) = &*held {
+            out.extend_from_slice(bytes);
+        }
+    }
+}
