@@ -13,6 +13,7 @@
 mod check;
 mod jobs;
 mod operator;
+mod place;
 mod simulate;
 mod source;
 mod store;
@@ -20,5 +21,5 @@ mod table;
 mod world;
 
 pub use jobs::Kind;
-pub use simulate::{Report, simulate};
+pub use simulate::{Report, simulate, simulate_all};
 pub use world::Plan;

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use millstream::RunOptions;
 use millstream_runtime::sim::Asks;
 
+use crate::place::directory;
 use crate::table::Told;
 use crate::world::SimWorld;
-
-/// Where checkpoints are, and savepoints beside them.
-pub(crate) const DIRECTORY: &str = "sim://simulated";
 
 /// The longest until something is asked, in microseconds.
 const LATER: u64 = 1_000_000;
@@ -125,7 +123,7 @@ impl Operator {
             if saves {
                 tokio::time::sleep(world.moment(LATER)).await;
                 world.log("a savepoint is asked for");
-                if let Some(Ok(info)) = asks.savepoint(DIRECTORY).await
+                if let Some(Ok(info)) = asks.savepoint(&directory()).await
                     && let Some(folder) = info.savepoint
                 {
                     let saved =

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use millstream::{CheckpointConfig, Job, JobEnd, JobResult, RunOptions, StateConf
 use millstream_runtime::sim::{enter, run_job};
 
 use crate::jobs::{Kind, Setting, on_disk};
-use crate::operator::{DIRECTORY, Operator};
+use crate::operator::Operator;
+use crate::place::{Place, directory, folder};
 use crate::source::Size;
 use crate::world::{Plan, SimWorld};
 
@@ -54,15 +56,12 @@ enum Process {
 /// # Errors
 /// What is wrong, and the end of the trace.
 pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
-    // A process knows which leases it holds itself, by their directory: two simulations at once would take each other for themselves.
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = Place::take();
     let world = SimWorld::new(seed, plan);
     enter(Some(world.clone()));
     let result = processes(&world, kind);
     enter(None);
-    let _ = std::fs::remove_dir_all(folder());
-    let trace = world.trace();
+    let trace = place.hide(&world.trace());
     match result {
         Ok(processes) => {
             let (overtaken, built_upon, gone_on, alone) = (world.overtaken(), world.built_upon(), world.gone_on(), world.alone());
@@ -79,15 +78,30 @@ pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
     }
 }
 
-/// For state on disk: one simulation of a process at a time uses it.
-fn folder() -> PathBuf {
-    std::env::temp_dir().join(format!("millstream-sim-{}", std::process::id()))
+/// Simulates many, as many at a time as there are processors; what is wanted of each, in their order.
+pub fn simulate_all<T: Send>(plans: &[(u64, Kind, Plan)], wanted: impl Fn(Report) -> T + Sync) -> Vec<Result<T, String>> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(plans.len())));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                while let index = next.fetch_add(1, Ordering::Relaxed)
+                    && let Some((seed, kind, plan)) = plans.get(index)
+                {
+                    let result = simulate(*seed, *kind, *plan).map(&wanted);
+                    results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
     let number = |limit: u64| i64::try_from(world.below(limit)).unwrap_or(0);
     let size = Size { splits: 1 + number(6), rows: 20 + number(60) };
-    let mut checkpoint = CheckpointConfig::new(20_000 + number(300_000), |_| Ok(DIRECTORY.to_owned()));
+    let mut checkpoint = CheckpointConfig::new(20_000 + number(300_000), |_| Ok(directory()));
     checkpoint.timeout_micros = 2_000_000 + number(8_000_000);
     checkpoint.tolerate = u32::try_from(number(3)).unwrap_or(0);
     checkpoint.keep = 1 + u32::try_from(number(3)).unwrap_or(0);

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use millstream_sim::{Kind, Plan, simulate};
+use millstream_sim::{Kind, Plan, simulate_all};
 
 /// Simulates with two seeds. How often parts began again by themselves.
 fn alone(plans: impl Iterator<Item = Plan>) -> u32 {
-    let reports = plans.flat_map(|plan| (1..=2).map(move |seed| simulate(seed, Kind::Apart, plan)));
-    reports.map(|report| report.unwrap_or_else(|failure| panic!("{failure}")).alone).sum()
+    let plans: Vec<_> = plans.flat_map(|plan| (1..=2).map(move |seed| (seed, Kind::Apart, plan))).collect();
+    let alone = simulate_all(&plans, |report| report.alone);
+    alone.into_iter().map(|alone| alone.unwrap_or_else(|failure| panic!("{failure}"))).sum()
 }
 
 /// It begins again when the checkpoint is stored, and from that one: what it took before is in there.
