@@ -306,7 +306,7 @@ fn a_write_takes_back_one_segment() {
 fn new_keys_leave_the_snapshot_alone() {
     let mut table = Table::default();
     (0..10_000).for_each(|key| put(&mut table, key, key));
-    let _ = table.share_changes(true).snapshot.encode(&mut Vec::new());
+    table.share_changes(true).snapshot.encode(&mut Vec::new());
     (10_000..20_000).for_each(|key| put(&mut table, key, key));
     put(&mut table, 7, 0);
     let before = places(&table).len();
