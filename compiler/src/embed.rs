@@ -3,7 +3,6 @@
 //! From a file, or from text that stands in one, to one module of Rust. The phases are those of the command line.
 
 use millstream_runtime::connectors::channel;
-use millstream_runtime::graph::Operation;
 
 use crate::codegen::{EmitOptions, GeneratedModule, emit_module};
 use crate::diagnostics::{Diagnostic, Severity};
@@ -52,7 +51,7 @@ pub fn compile(path: &str, loader: &(dyn Loader + Sync), place: Place) -> Result
 
 fn compile_here(path: &str, loader: &dyn Loader, place: Place) -> Result<Embedded, OpenError> {
     let mut session = Session::open(path, loader)?;
-    let has_sink = session.program().nodes.iter().any(|node| matches!(node.operation, Operation::Sink(_)));
+    let has_sink = session.has_sink();
     let planned = if has_sink || place != Place::Folder { session.plan() } else { None };
     let mut diagnostics = session.diagnostics().to_vec();
     if place == Place::Text && !has_job(&session) {

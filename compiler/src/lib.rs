@@ -8,6 +8,7 @@ pub mod driver;
 pub mod embed;
 pub mod fmt;
 pub mod hir;
+pub mod ide;
 pub mod plan;
 pub mod rust;
 pub mod session;

@@ -6,10 +6,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::Path;
 
-use millstream_runtime::graph::{ExecutionGraph, JobGraph, RustCrate};
+use millstream_runtime::graph::{ExecutionGraph, JobGraph, Operation, RustCrate};
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Severity, did_you_mean};
-use crate::hir::{self, Program};
+use crate::hir::{self, Facts, Program};
 use crate::plan::{self, PassTrace};
 use crate::rust::{self, ModuleFile, RustFile};
 use crate::source::{FileId, SourceFile, SourceMap, Span};
@@ -86,6 +86,17 @@ pub struct Planned {
 impl Session {
     /// Loads, parses and types. Mistakes in the text are among the diagnostics.
     pub fn open(path: &str, loader: &dyn Loader) -> Result<Session, OpenError> {
+        let (session, _) = Session::open_all(path, loader, None)?;
+        Ok(session)
+    }
+
+    /// The same, with what an editor wants to know.
+    pub fn open_with_facts(path: &str, loader: &dyn Loader, facts: Facts) -> Result<(Session, Facts), OpenError> {
+        let (session, facts) = Session::open_all(path, loader, Some(facts))?;
+        Ok((session, facts.unwrap_or_default()))
+    }
+
+    fn open_all(path: &str, loader: &dyn Loader, facts: Option<Facts>) -> Result<(Session, Option<Facts>), OpenError> {
         let bytes = loader.load(path).map_err(|reason| OpenError { path: path.to_owned(), reason })?;
         let mut loading = Loading {
             loader,
@@ -101,13 +112,22 @@ impl Session {
         loading.file(normal(path), path.to_owned(), bytes);
         let Loading { sources, mut files, rust, bound, mut diags, complete, .. } = loading;
         files.extend(bound);
-        let (program, found) = hir::lower(&sources, &files, &rust);
+        let (program, found, facts) = match facts {
+            Some(facts) => {
+                let (program, found, facts) = hir::lower_with_facts(&sources, &files, &rust, facts);
+                (program, found, Some(facts))
+            }
+            None => {
+                let (program, found) = hir::lower(&sources, &files, &rust);
+                (program, found, None)
+            }
+        };
         // Without a file its names are missing: what is unknown then is no mistake of the text.
         if complete {
             let broken: Vec<Span> = diags.iter().map(|diagnostic| diagnostic.primary.span).collect();
             diags.extend(found.into_sorted().into_iter().filter(|found| !follows(found, &broken)));
         }
-        Ok(Session { sources, files, rust, program, diagnostics: diags.into_sorted() })
+        Ok((Session { sources, files, rust, program, diagnostics: diags.into_sorted() }, facts))
     }
 
     /// All files; the first is the one that was opened.
@@ -138,6 +158,11 @@ impl Session {
     /// The typed program: only of use without errors.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// Whether rows go anywhere; a file without a sink is there for others to use.
+    pub fn has_sink(&self) -> bool {
+        self.program.nodes.iter().any(|node| matches!(node.operation, Operation::Sink(_)))
     }
 
     /// Plans the job. None if there are errors, which are then among the diagnostics: those of before, or what keeps the
@@ -380,7 +405,7 @@ fn cannot_use(used: &ast::Use, path: &str, reason: &str) -> Diagnostic {
 }
 
 /// A path as written in a file, seen from where that file was seen from.
-fn beside(file: &str, path: &str) -> String {
+pub(crate) fn beside(file: &str, path: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) if !path.starts_with('/') => format!("{}{path}", &file[..=end]),
         _ => path.to_owned(),
@@ -388,7 +413,7 @@ fn beside(file: &str, path: &str) -> String {
 }
 
 /// One spelling per file: without `.` and, where a name stands before it, without `..`.
-fn normal(path: &str) -> String {
+pub fn normal(path: &str) -> String {
     let path = path.replace('\\', "/");
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

@@ -7,6 +7,7 @@ use millstream_runtime::connectors::{self as catalog, ConnectorSpec};
 use millstream_runtime::graph::{Origin, Schema, Ty, Waits};
 
 use super::collect::Items;
+use super::facts::Facts;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Name;
@@ -40,6 +41,8 @@ pub struct Context<'a> {
     pub used_params: HashSet<String>,
     /// While the options of a stage of a hybrid source are lowered: what they may ask.
     pub stages: Option<StageScope<'a>>,
+    /// What an editor wants to know.
+    pub facts: Option<Facts>,
 }
 
 /// The stages of a hybrid source, as the options of one of them see them.

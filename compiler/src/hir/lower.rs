@@ -9,6 +9,7 @@ use super::attributes::{self, Attributes};
 use super::collect::{Owner, StreamItem, collect};
 use super::context::Context;
 use super::errors::{joins, names, tables};
+use super::facts::Facts;
 use super::flow::{Alias, Flow};
 use super::program::{Node, NodeId, Program};
 use super::resolve::order::order;
@@ -20,6 +21,27 @@ use crate::syntax::ast::{self, Attribute, Name, Pipeline, StageKind};
 
 /// Resolves names and types. The program is only of use when there are no errors among the diagnostics.
 pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFile]) -> (Program, Diagnostics) {
+    let (program, diags, _) = lower_all(sources, files, rust, None);
+    (program, diags)
+}
+
+/// The same, with what an editor wants to know; `facts` says for which place.
+pub fn lower_with_facts(
+    sources: &SourceMap,
+    files: &[(FileId, ast::File)],
+    rust: &[RustFile],
+    facts: Facts,
+) -> (Program, Diagnostics, Facts) {
+    let (program, diags, facts) = lower_all(sources, files, rust, Some(facts));
+    (program, diags, facts.unwrap_or_default())
+}
+
+fn lower_all(
+    sources: &SourceMap,
+    files: &[(FileId, ast::File)],
+    rust: &[RustFile],
+    facts: Option<Facts>,
+) -> (Program, Diagnostics, Option<Facts>) {
     let mut diags = Diagnostics::default();
     let items = collect(files, rust, &mut diags);
     let cx = Context {
@@ -39,6 +61,7 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFil
         rust,
         used_params: HashSet::new(),
         stages: None,
+        facts,
     };
     let mut lowering = Lowering {
         cx,
@@ -69,7 +92,11 @@ pub fn lower(sources: &SourceMap, files: &[(FileId, ast::File)], rust: &[RustFil
             lowering.cx.diags.extend(replay::lossy(&modules, &lowering.nodes, &lowering.spans));
         }
     }
-    (Program { settings, params, functions, rust: modules, nodes: lowering.nodes }, lowering.cx.diags)
+    let mut facts = lowering.cx.facts.take();
+    if let Some(facts) = &mut facts {
+        facts.names(&lowering.cx, lowering.flows.iter().chain(&lowering.lookups));
+    }
+    (Program { settings, params, functions, rust: modules, nodes: lowering.nodes }, lowering.cx.diags, facts)
 }
 
 /// What grows while streams are lowered.
@@ -212,6 +239,9 @@ impl<'a> Lowering<'a> {
         let place = Place { uid: format!("sink/{input}"), name: input.clone(), hints: known.hints.clone() };
         let from = self.nodes.len();
         let flow = self.pipeline(&place, &sink.pipeline);
+        if let Some(facts) = &mut self.cx.facts {
+            facts.input(sink.connector.span, &flow);
+        }
         self.ttl_counts(&item.attributes, from, &flow);
         connectors::sink::lower(self, &place, sink, flow, known, item.span);
     }

@@ -10,6 +10,7 @@ mod context;
 mod definitions;
 pub mod dump;
 pub mod errors;
+pub mod facts;
 mod flow;
 mod growth;
 mod lookups;
@@ -26,6 +27,8 @@ mod usage;
 mod zones;
 
 pub use dump::dump;
+pub use facts::Facts;
 pub use growth::ends;
-pub use lower::lower;
+pub use lower::{lower, lower_with_facts};
 pub use program::{Node, NodeId, Program};
+pub use types::written::BUILT_IN as BUILT_IN_TYPES;

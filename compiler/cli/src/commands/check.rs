@@ -49,7 +49,7 @@ fn check(path: &str, format: Format, console: &Console) -> bool {
     let start = Instant::now();
     let Some(mut session) = files::open(path, console) else { return false };
     // A file without a sink is there for others to use: there is nothing to plan in it.
-    let planned = if has_sink(&session) { session.plan() } else { None };
+    let planned = if session.has_sink() { session.plan() } else { None };
     let time = start.elapsed();
     match format {
         Format::Json => {
@@ -66,10 +66,6 @@ fn check(path: &str, format: Format, console: &Console) -> bool {
         }
     }
     !session.has_errors()
-}
-
-fn has_sink(session: &Session) -> bool {
-    session.program().nodes.iter().any(|node| matches!(node.operation, Operation::Sink(_)))
 }
 
 /// `orders.flow: good: 1 source, 3 operators, 1 sink (2.1 ms)`

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use millstream_compiler::diagnostics::did_you_mean;
-use millstream_runtime::connectors::{CONNECTORS, ConnectorSpec, OptionSpec, OptionTy};
+use millstream_compiler::ide::option_detail;
+use millstream_runtime::connectors::{CONNECTORS, ConnectorSpec, OptionSpec};
 
 use super::functions::wrap;
 use crate::console::Console;
@@ -104,12 +105,7 @@ fn page(connector: &ConnectorSpec) -> String {
 
 fn describe(out: &mut String, options: &[OptionSpec], formats: &[&str], promises: &str) {
     for option in options {
-        let default = match (option.required, option.default) {
-            (true, _) => ", must be given".to_owned(),
-            (false, "") => ", may be left out".to_owned(),
-            (false, default) => format!(" = {default}"),
-        };
-        let _ = writeln!(out, "  {}: {}{default}", option.name, type_text(option.ty));
+        let _ = writeln!(out, "  {}: {}", option.name, option_detail(option));
         for line in wrap(option.doc, 94).lines() {
             let _ = writeln!(out, "      {line}");
         }
@@ -120,25 +116,10 @@ fn describe(out: &mut String, options: &[OptionSpec], formats: &[&str], promises
     let _ = writeln!(out, "  ({promises})");
 }
 
-fn type_text(ty: OptionTy) -> String {
-    match ty {
-        OptionTy::String | OptionTy::Place => "string".to_owned(),
-        OptionTy::Secret => "string (a secret: `$NAME`)".to_owned(),
-        OptionTy::Int => "integer".to_owned(),
-        OptionTy::Count => "integer from 1 on".to_owned(),
-        OptionTy::Float => "number".to_owned(),
-        OptionTy::Bool => "true | false".to_owned(),
-        OptionTy::Duration => "duration".to_owned(),
-        OptionTy::Timestamp => "timestamp".to_owned(),
-        OptionTy::Every => "every duration".to_owned(),
-        OptionTy::Size => "size".to_owned(),
-        OptionTy::Word(words) => words.join(" | "),
-        OptionTy::Columns => "[columns]".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use millstream_compiler::ide::option_type;
+
     use super::*;
 
     #[test]
@@ -151,7 +132,7 @@ mod tests {
             let options = options.chain(connector.lookup.iter().flat_map(|lookup| lookup.options));
             let options = options.chain(connector.sink.iter().flat_map(|sink| sink.options));
             for option in options {
-                assert!(page.contains(&format!("  {}: {}", option.name, type_text(option.ty))), "{page}");
+                assert!(page.contains(&format!("  {}: {}", option.name, option_type(option.ty))), "{page}");
             }
         }
     }

@@ -34,6 +34,9 @@ use crate::syntax::ast::{Name, Stage, StageKind};
 
 /// Lowers one operator.
 pub fn lower<'a>(lowering: &mut Lowering<'a>, place: &Place, stage: &'a Stage, input: Flow) -> Flow {
+    if let Some(facts) = &mut lowering.cx.facts {
+        facts.input(stage.span, &input);
+    }
     let mut at = At { lowering, place, stage };
     match &stage.kind {
         StageKind::Where(condition) => where_::lower(&mut at, condition, input),

@@ -28,6 +28,14 @@ impl<'t, 'a> Typer<'t, 'a> {
 
     /// The typed expression.
     pub fn expr(&mut self, expr: &'a ast::Expr) -> Expr {
+        let typed = self.typed_expr(expr);
+        if self.cx.facts.is_some() {
+            self.note(expr, &typed);
+        }
+        typed
+    }
+
+    fn typed_expr(&mut self, expr: &'a ast::Expr) -> Expr {
         use ast::ExprKind::*;
         if let Scope::Output(output) = &self.scope
             && let Some(index) = output.key(expr)
