@@ -6,6 +6,8 @@ mod building;
 mod commands;
 mod console;
 mod files;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod remote;
 mod running;
 
@@ -13,6 +15,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "lsp")]
+use commands::lsp as language_server;
 use commands::{build, check, connectors, explain, fmt, functions, jobs, new, run, savepoint, state, stop};
 use console::{ColorChoice, Console};
 
@@ -28,7 +32,8 @@ const EXAMPLES: &str = "Examples:
   millstream jobs                      what runs on this machine
   millstream savepoint orders          a checkpoint that stays, of a running job
   millstream stop orders               stop it, to go on later
-  millstream state ls checkpoints      what a checkpoint holds";
+  millstream state ls checkpoints      what a checkpoint holds
+  millstream lsp                       serve an editor (see docs/editor.md)";
 
 /// Stream processing pipelines as native binaries.
 ///
@@ -58,6 +63,8 @@ enum Command {
     Savepoint(savepoint::Args),
     Stop(stop::Args),
     State(state::Args),
+    #[cfg(feature = "lsp")]
+    Lsp(language_server::Args),
 }
 
 fn main() -> ExitCode {
@@ -76,5 +83,7 @@ fn main() -> ExitCode {
         Command::Savepoint(args) => savepoint::run(&args, &console),
         Command::Stop(args) => stop::run(&args, &console),
         Command::State(args) => state::run(&args, &console),
+        #[cfg(feature = "lsp")]
+        Command::Lsp(args) => language_server::run(&args, &console),
     }
 }

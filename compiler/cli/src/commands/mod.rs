@@ -7,6 +7,8 @@ pub mod explain;
 pub mod fmt;
 pub mod functions;
 pub mod jobs;
+#[cfg(feature = "lsp")]
+pub mod lsp;
 pub mod new;
 pub mod run;
 pub mod savepoint;
