@@ -17,7 +17,7 @@ use crate::source::Span;
 use crate::syntax::ast::{self, Setting, SettingValue};
 
 /// Names of the settings, for suggestions.
-const SETTINGS: &[&str] =
+pub const SETTINGS: &[&str] =
     &["parallelism", "max_parallelism", "checkpoint", "buffer_timeout", "restart", "on error", "state", "ttl"];
 
 /// Reads the `job` item; defaults where there is none.

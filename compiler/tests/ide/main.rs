@@ -4,3 +4,4 @@ mod completion;
 mod half_typed;
 mod names;
 mod support;
+mod words;

@@ -29,8 +29,8 @@ pub struct Server {
     changed: BTreeSet<String>,
     /// What is shown, by the pipeline that it comes from.
     shown: HashMap<String, Shown>,
-    /// Files that had something shown last.
-    marked: BTreeSet<String>,
+    /// What the editor shows now, by path.
+    told: Shown,
     /// The editor tells when files change on the disk, if it is asked to.
     watches: bool,
     shut_down: bool,
@@ -65,7 +65,7 @@ impl Server {
             analyses: HashMap::new(),
             changed: BTreeSet::new(),
             shown: HashMap::new(),
-            marked: BTreeSet::new(),
+            told: Shown::new(),
             watches: watches(&params),
             shut_down: false,
         };
@@ -170,7 +170,7 @@ impl Server {
                 self.changed.remove(&path);
                 self.shown.remove(&path);
                 self.changed_everywhere();
-                self.publish();
+                self.publish(&path);
             }
             DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => self.changed_everywhere(),
             _ => {}
@@ -214,7 +214,7 @@ impl Server {
             Ok(Ok(analysis)) => {
                 self.shown.insert(path.to_owned(), publish::shown(&analysis, &self.files));
                 self.analyses.insert(path.to_owned(), analysis);
-                self.publish();
+                self.publish(path);
             }
             Ok(Err(error)) => self.log(&error.to_string()),
             Err(panic) => {
@@ -228,9 +228,9 @@ impl Server {
         }
     }
 
-    /// Shows what has been found, and no longer what is gone.
-    fn publish(&mut self) {
-        let mut all: Shown = self.marked.iter().map(|path| (path.clone(), Vec::new())).collect();
+    /// Shows what has been found, and no longer what is gone. Of the file that was looked at it is said in any case: the editor waits.
+    fn publish(&mut self, looked_at: &str) {
+        let mut all: Shown = self.told.keys().map(|path| (path.clone(), Vec::new())).collect();
         for (root, shown) in &self.shown {
             for (path, list) in shown {
                 // An open pipeline speaks for itself.
@@ -242,21 +242,19 @@ impl Server {
                 known.extend(new);
             }
         }
-        let mut marked = BTreeSet::new();
+        all.retain(|path, found| path == looked_at || self.told.get(path).map_or(&[][..], Vec::as_slice) != found.as_slice());
         for (path, diagnostics) in all {
             let open = self.files.open.get(&path);
-            if diagnostics.is_empty() && open.is_none() && !self.marked.contains(&path) {
-                continue;
-            }
-            if !diagnostics.is_empty() {
-                marked.insert(path.clone());
-            }
             let version = open.map(|document| document.version);
             if let Some(uri) = open.map(|document| document.uri.clone()).or_else(|| convert::uri(&path)) {
+                let diagnostics = diagnostics.clone();
                 self.notify::<notification::PublishDiagnostics>(PublishDiagnosticsParams { uri, diagnostics, version });
             }
+            match diagnostics.is_empty() {
+                true => self.told.remove(&path),
+                false => self.told.insert(path, diagnostics),
+            };
         }
-        self.marked = marked;
     }
 
     /// Asks to be told of files that change on the disk.
@@ -275,10 +273,10 @@ impl Server {
         (self.send)(Message::Request(request));
     }
 
-    /// The document of a request, with its path. None: it is not open.
+    /// The document of a request, with its path. None: it is not open, or no pipeline.
     pub(super) fn document(&self, uri: &Uri) -> Option<(String, &Document)> {
         let path = normal(&convert::path(uri));
-        let document = self.files.open.get(&path)?;
+        let document = self.files.open.get(&path).filter(|document| document.flow)?;
         Some((path, document))
     }
 

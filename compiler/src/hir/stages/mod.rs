@@ -24,6 +24,7 @@ mod window;
 pub use call_async::waits_of;
 pub use columns::named_columns;
 pub use watermark::watermark;
+pub use window::KINDS as WINDOWS;
 
 use millstream_runtime::graph::{Operation, StreamType};
 

@@ -14,7 +14,7 @@ use crate::hir::zones;
 use crate::source::Span;
 use crate::syntax::ast::{self, ArgumentValue, Over};
 
-const KINDS: &[&str] = &["tumbling", "sliding", "session", "cumulative", "calendar", "count", "global"];
+pub const KINDS: &[&str] = &["tumbling", "sliding", "session", "cumulative", "calendar", "count", "global"];
 
 /// The window as written; None: reported.
 pub fn window<'a>(at: &mut At<'_, '_, 'a>, over: &'a Over, input: &Flow) -> Option<Window> {
