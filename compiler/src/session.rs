@@ -13,12 +13,17 @@ use crate::hir::{self, Facts, Program};
 use crate::plan::{self, PassTrace};
 use crate::rust::{self, ModuleFile, RustFile};
 use crate::source::{FileId, SourceFile, SourceMap, Span};
-use crate::syntax::{self, ast};
+use crate::syntax::{self, Remembered, ast};
 
 /// Reads files. Paths are as the user named them, or relative to those.
 pub trait Loader {
     /// The bytes of a file, or why they cannot be had.
     fn load(&self, path: &str) -> Result<Vec<u8>, String>;
+
+    /// Items of files that were read before: where files are read again and again, only what has changed is parsed.
+    fn remembered(&self) -> Option<&Remembered> {
+        None
+    }
 
     /// The libraries that the package around a file has and depends on; or why there is none. Asked once for each folder.
     fn libraries(&self, file: &str) -> Result<Vec<Library>, String> {
@@ -337,7 +342,7 @@ impl Loading<'_> {
     fn parse(&mut self, path: String, bytes: Vec<u8>) -> (FileId, ast::File) {
         match self.text(path, bytes) {
             Ok((id, text)) => {
-                let parse = syntax::parse(id, &text);
+                let parse = syntax::parse_again(id, &text, self.loader.remembered());
                 self.diags.extend(parse.diagnostics.into_sorted());
                 (id, parse.file)
             }

@@ -16,17 +16,23 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Looks at a file as `check` does.
+    /// Looks at a file as `check` does, but for the plan.
     pub fn of(path: &str, loader: &dyn Loader) -> Result<Analysis, OpenError> {
-        let (mut session, facts) = Session::open_with_facts(path, loader, Facts::default())?;
-        // A file without a sink is there for others to use: there is nothing to plan in it.
-        if session.has_sink() {
-            session.plan();
-        }
+        let (session, facts) = Session::open_with_facts(path, loader, Facts::default())?;
         Ok(Analysis { session, facts })
     }
 
-    /// The same without a plan, for a place where a name is being written.
+    /// Plans the job, as `check` does, which takes as long as all before it. Says whether that has found something: a layout that cannot be.
+    pub fn plan(&mut self) -> bool {
+        let found = self.session.diagnostics().len();
+        // A file without a sink is there for others to use: there is nothing to plan in it.
+        if self.session.has_sink() {
+            self.session.plan();
+        }
+        self.session.diagnostics().len() > found
+    }
+
+    /// The same for a place where a name is being written.
     pub(super) fn at(path: &str, loader: &dyn Loader, cursor: u32) -> Result<Analysis, OpenError> {
         let (session, facts) = Session::open_with_facts(path, loader, Facts::at(Some(cursor)))?;
         Ok(Analysis { session, facts })

@@ -13,6 +13,7 @@ use super::place::{self, Owner, Place, Side};
 use super::words::{self, Word};
 use crate::session::{Library, Loader};
 use crate::source::FileId;
+use crate::syntax::Remembered;
 use crate::syntax::ast::ItemKind;
 
 /// What a completion is.
@@ -93,6 +94,10 @@ impl Loader for Marked<'_> {
             true => Ok(self.text.as_bytes().to_vec()),
             false => self.loader.load(path),
         }
+    }
+
+    fn remembered(&self) -> Option<&Remembered> {
+        self.loader.remembered()
     }
 
     fn libraries(&self, file: &str) -> Result<Vec<Library>, String> {

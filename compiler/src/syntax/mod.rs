@@ -12,9 +12,12 @@ mod duration;
 mod errors;
 mod expected;
 mod hints;
+mod moved;
 mod parse;
 mod recover;
+mod remembered;
 
 pub use build::literal::number;
 pub use dump::dump;
-pub use parse::{Parse, parse};
+pub use parse::{Parse, parse, parse_again};
+pub use remembered::Remembered;

@@ -7,6 +7,7 @@ use millstream_grammar::{FlowParser, Parser, Rule};
 use super::ast::{self, File, Item, ItemKind, Name};
 use super::build::Builder;
 use super::check::{self, Checked};
+use super::remembered::Remembered;
 use super::{errors, hints, recover};
 use crate::diagnostics::Diagnostics;
 use crate::source::{FileId, Span};
@@ -22,6 +23,11 @@ pub struct Parse {
 
 /// Parses a file. Never fails and never panics; the work is linear in the text's length.
 pub fn parse(file: FileId, text: &str) -> Parse {
+    parse_again(file, text, None)
+}
+
+/// The same; items that were parsed before are taken from there.
+pub fn parse_again(file: FileId, text: &str, before: Option<&Remembered>) -> Parse {
     let mut diagnostics = Diagnostics::default();
     let mut items = Vec::new();
     if text.len() > u32::MAX as usize {
@@ -35,7 +41,29 @@ pub fn parse(file: FileId, text: &str) -> Parse {
                 check::check(file, text, &split, piece, &mut diagnostics);
             }
             PieceKind::Junk => junk(file, text, &split, piece, &mut diagnostics),
-            PieceKind::Item(word) => items.push(item(file, text, word, &split, piece, &mut diagnostics)),
+            PieceKind::Item(word) => {
+                let checked = check::check(file, text, &split, piece, &mut diagnostics);
+                // What is mended has other places.
+                let before = before.filter(|_| checked.patched == text[piece.body.clone()]);
+                let known = before.and_then(|before| before.find(&checked.patched, file, piece.body.start));
+                items.push(match known {
+                    Some(item) => Item { doc: doc_before(text, piece.body.start), ..item },
+                    None => {
+                        let found = diagnostics.len();
+                        let patched = before.map(|_| checked.patched.clone());
+                        let item = item(file, text, word, &split, (piece, checked), &mut diagnostics);
+                        if let (Some(before), Some(patched)) = (before, patched)
+                            && diagnostics.len() == found
+                            // Beyond, nothing is said of mistakes any more.
+                            && found < recover::MAX_REPORTED
+                            && !item.partial
+                        {
+                            before.keep(&patched, piece.body.start, &item);
+                        }
+                        item
+                    }
+                });
+            }
         }
     }
     Parse { file: File { items }, diagnostics }
@@ -54,13 +82,20 @@ fn junk(file: FileId, text: &str, split: &Split, piece: &Piece, diagnostics: &mu
     }
 }
 
-fn item(file: FileId, text: &str, word: &'static str, split: &Split, piece: &Piece, diagnostics: &mut Diagnostics) -> Item {
+fn item(
+    file: FileId,
+    text: &str,
+    word: &'static str,
+    split: &Split,
+    (piece, checked): (&Piece, Checked),
+    diagnostics: &mut Diagnostics,
+) -> Item {
     let span = Span::new(file, piece.body.start, piece.body.end);
     let tokens: Vec<&Token> = split.tokens[piece.tokens.clone()].iter().filter(|token| !token.is_trivia()).collect();
     let doc = doc_before(text, piece.body.start);
     let name = item_name(file, text, word, &tokens);
     let broken = |name| Item { kind: ItemKind::Error(name), doc: doc.clone(), attributes: Vec::new(), partial: true, span };
-    let Checked { patched, hopeless, noticed } = check::check(file, text, split, piece, diagnostics);
+    let Checked { patched, hopeless, noticed } = checked;
     if hopeless {
         return broken(name);
     }

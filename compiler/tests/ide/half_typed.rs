@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use millstream_compiler::disk::Disk;
 use millstream_compiler::ide::{Analysis, complete, format, symbols};
 use millstream_compiler::session::{Library, Loader};
+use millstream_compiler::source::FileId;
+use millstream_compiler::syntax::{Remembered, parse, parse_again};
 
 /// A text in the place of a file; the others are on the disk.
 struct Instead<'a> {
@@ -22,10 +24,41 @@ impl Loader for Instead<'_> {
     }
 }
 
+/// The tree is the same whether or not items are remembered, and so is what is said.
+fn same_again(text: &str, remembered: &Remembered) {
+    let (plain, again) = (parse(FileId(3), text), parse_again(FileId(3), text, Some(remembered)));
+    assert_eq!(plain.file, again.file, "{text}");
+    assert_eq!(plain.diagnostics.into_sorted(), again.diagnostics.into_sorted(), "{text}");
+}
+
+#[test]
+fn remembered_items_are_as_if_they_were_parsed() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../grammar/corpus");
+    let corpus = std::fs::read_dir(corpus).unwrap().flatten().map(|entry| entry.path());
+    let corpus = corpus.filter(|path| path.extension().is_some_and(|ending| ending == "flow"));
+    for path in examples().into_iter().chain(corpus) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let remembered = Remembered::default();
+        // In another file, and at another place.
+        parse_again(FileId(0), &text, Some(&remembered));
+        same_again(&text, &remembered);
+        same_again(&format!("// One more line.\nparam first: int64\n{text}"), &remembered);
+        let half = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
+        for more in ["}", " x", "\n\n", "\"", "/*"] {
+            same_again(&format!("{}{more}{}", &text[..half], &text[half..]), &remembered);
+        }
+        // Without a bracket that is closed somewhere: the text that is parsed has it all the same.
+        if let Some(at) = text.rfind('}') {
+            same_again(&format!("{}{}", &text[..at], &text[at + 1..]), &remembered);
+        }
+    }
+}
+
 /// Asks all there is to ask at a place.
 fn ask(path: &str, text: &str, at: usize) {
     let loader = Instead { path, text };
-    let analysis = Analysis::of(path, &loader).expect("the file is there");
+    let mut analysis = Analysis::of(path, &loader).expect("the file is there");
+    analysis.plan();
     analysis.hover(at as u32);
     analysis.definition(at as u32);
     complete(path, at as u32, &loader);

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use millstream_compiler::disk::Disk;
 use millstream_compiler::session::{Library, Loader, normal};
+use millstream_compiler::syntax::Remembered;
 
 use super::convert::Lines;
 
@@ -49,6 +50,8 @@ pub struct Files {
     pub open: BTreeMap<String, Document>,
     /// What `use crate` finds, by folder: cargo takes longer than everything else.
     libraries: RefCell<HashMap<String, (Stamp, Result<Vec<Library>, String>)>>,
+    /// A change is in one item or two; the others are not parsed again.
+    items: Remembered,
 }
 
 impl Loader for Files {
@@ -57,6 +60,10 @@ impl Loader for Files {
             Some(document) => Ok(document.text.clone().into_bytes()),
             None => Disk.load(path),
         }
+    }
+
+    fn remembered(&self) -> Option<&Remembered> {
+        Some(&self.items)
     }
 
     fn libraries(&self, file: &str) -> Result<Vec<Library>, String> {

@@ -27,6 +27,8 @@ pub struct Server {
     pub(super) analyses: HashMap<String, Analysis>,
     /// Open pipelines that have changed, or that use what has.
     changed: BTreeSet<String>,
+    /// Those that are not planned yet: that is done when there is nothing else to do.
+    unplanned: BTreeSet<String>,
     /// What is shown, by the pipeline that it comes from.
     shown: HashMap<String, Shown>,
     /// What the editor shows now, by path.
@@ -64,6 +66,7 @@ impl Server {
             files: Files::default(),
             analyses: HashMap::new(),
             changed: BTreeSet::new(),
+            unplanned: BTreeSet::new(),
             shown: HashMap::new(),
             told: Shown::new(),
             watches: watches(&params),
@@ -80,7 +83,7 @@ impl Server {
             let message = match waiting.pop_front() {
                 Some(message) => message,
                 // Nothing has come: time to look at what has changed.
-                None if self.look_at_next() => continue,
+                None if self.look_at_next() || self.plan_next() => continue,
                 None => match messages.recv() {
                     Ok(message) => message,
                     Err(_) => return Err("the editor has gone without `shutdown` and `exit`".to_owned()),
@@ -168,6 +171,7 @@ impl Server {
                 self.files.open.remove(&path);
                 self.analyses.remove(&path);
                 self.changed.remove(&path);
+                self.unplanned.remove(&path);
                 self.shown.remove(&path);
                 self.changed_everywhere();
                 self.publish(&path);
@@ -200,6 +204,25 @@ impl Server {
         true
     }
 
+    /// Plans one of the pipelines that have been looked at; false: there is none.
+    fn plan_next(&mut self) -> bool {
+        let Some(path) = self.unplanned.pop_first() else { return false };
+        let Some(mut analysis) = self.analyses.remove(&path) else { return true };
+        match panics::caught(move || (analysis.plan(), analysis)) {
+            Ok((found, analysis)) => {
+                if found {
+                    self.shown.insert(path.clone(), publish::shown(&analysis, &self.files));
+                }
+                self.analyses.insert(path.clone(), analysis);
+                if found {
+                    self.publish(&path);
+                }
+            }
+            Err(panic) => self.fell(&path, &panic),
+        }
+        true
+    }
+
     /// What is known of a pipeline as it is now.
     pub(super) fn current(&mut self, path: &str) -> Option<&Analysis> {
         if self.changed.remove(path) {
@@ -214,18 +237,21 @@ impl Server {
             Ok(Ok(analysis)) => {
                 self.shown.insert(path.to_owned(), publish::shown(&analysis, &self.files));
                 self.analyses.insert(path.to_owned(), analysis);
+                self.unplanned.insert(path.to_owned());
                 self.publish(path);
             }
             Ok(Err(error)) => self.log(&error.to_string()),
-            Err(panic) => {
-                // What was known fits the text no longer; what is shown stays until it can be looked at again.
-                self.analyses.remove(path);
-                let text = format!("{path} cannot be looked at, which is a bug of millstream: {panic}");
-                self.log(&text);
-                let message = ShowMessageParams { typ: MessageType::ERROR, message: text };
-                self.notify::<notification::ShowMessage>(message);
-            }
+            Err(panic) => self.fell(path, &panic),
         }
+    }
+
+    /// Tells of a pipeline that made the compiler panic. What was known fits its text no longer; what is shown stays until it can be
+    /// looked at again.
+    fn fell(&mut self, path: &str, panic: &str) {
+        self.analyses.remove(path);
+        let text = format!("{path} cannot be looked at, which is a bug of millstream: {panic}");
+        self.log(&text);
+        self.notify::<notification::ShowMessage>(ShowMessageParams { typ: MessageType::ERROR, message: text });
     }
 
     /// Shows what has been found, and no longer what is gone. Of the file that was looked at it is said in any case: the editor waits.

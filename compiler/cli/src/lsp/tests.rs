@@ -120,7 +120,7 @@ fn mistakes_come_and_go_as_the_text_changes() {
     editor.change("a.flow", 2, json!({ "range": range, "text": "x" }));
     assert_eq!(editor.shown("a.flow"), [] as [&str; 0]);
     editor.change("a.flow", 3, json!({ "text": "sink b into stdout\n" }));
-    assert_eq!(editor.shown("a.flow"), ["E0201"]);
+    assert_eq!(editor.shown("a.flow"), ["E0203"]);
     let document = json!({ "uri": editor.uri("a.flow") });
     editor.tell("textDocument/didClose", json!({ "textDocument": document }));
     assert_eq!(editor.shown("a.flow"), [] as [&str; 0]);
@@ -151,7 +151,7 @@ fn mistakes_in_files_that_are_not_open_are_shown_there() {
     let editor = Editor::start(Analysis::of);
     std::fs::write(editor.path("own.rs"), "#[function]\npub fn f(x: usize) -> i64 { 0 }\n").unwrap();
     editor.open("a.flow", &format!("use rust \"own.rs\"\n{GOOD}"));
-    assert_eq!(editor.shown("own.rs"), ["E0803"]);
+    assert_eq!(editor.shown("own.rs"), ["E0802"]);
     // It is mended there, and saved.
     std::fs::write(editor.path("own.rs"), "#[function]\npub fn f(x: i64) -> i64 { 0 }\n").unwrap();
     editor.tell("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": editor.uri("own.rs"), "type": 2 }] }));
@@ -189,7 +189,7 @@ fn a_panic_is_told_and_the_server_goes_on() {
     let at = json!({ "textDocument": { "uri": editor.uri("a.flow") }, "position": { "line": 0, "character": 1 } });
     assert_eq!(editor.ask("textDocument/hover", at), Value::Null);
     editor.change("a.flow", 2, json!({ "text": "sink b into stdout\n" }));
-    assert_eq!(editor.shown("a.flow"), ["E0201"]);
+    assert_eq!(editor.shown("a.flow"), ["E0203"]);
     editor.end();
 }
 
