@@ -11,7 +11,9 @@ pub fn above(text: &str, offset: u32) -> Option<String> {
         } else if line.ends_with(']') && !line.starts_with("#[") {
             // An attribute of several lines.
             lines.by_ref().find(|line| line.starts_with("#["));
-        } else if !line.starts_with("#[") && !(line.starts_with("//") && doc.is_empty()) {
+        } else if line.starts_with("#[") || (line.starts_with("//") && doc.is_empty()) {
+            continue;
+        } else {
             break;
         }
     }
