@@ -22,6 +22,7 @@ use crate::ticker::Ticker;
 use crate::value::Duration;
 
 /// Stopped at once by a second signal: 128 and the signal's number, as a shell would say.
+const HUNG_UP: i32 = 129;
 const INTERRUPTED: i32 = 130;
 const TERMINATED: i32 = 143;
 /// Killed on request, as by SIGKILL.
@@ -30,8 +31,8 @@ const KILLED: u8 = 137;
 const TIMED_OUT: i32 = 124;
 
 /// Runs a job as the command line says. Exit code 0: done, or stopped on request; 1: failed; 2: the command line is wrong; 3: done,
-/// but a sink has lost rows for a reason that it knows; 124: the stop took longer than `--stop-timeout`; 130, 143: a second
-/// SIGINT or SIGTERM; 137: killed by `millstream stop --kill`.
+/// but a sink has lost rows for a reason that it knows; 124: the stop took longer than `--stop-timeout`; 129, 130, 143: a
+/// second SIGHUP, SIGINT or SIGTERM; 137: killed by `millstream stop --kill`.
 pub fn main(job: Job) -> ExitCode {
     run_with_args(job, std::env::args_os().skip(1))
 }
@@ -149,26 +150,41 @@ fn conclude(handle: &mut JobHandle, name: &str, quiet: bool, end: RunEnd) -> Job
 fn watch_signals(name: &'static str, stop_timeout: Option<StdDuration>, remote: Remote) -> impl Future<Output = ()> + Send {
     use tokio::signal::unix::{SignalKind, signal};
     let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    // `nohup` has said that it does not matter.
+    let hangup = if hangup_counts() { signal(SignalKind::hangup()).ok() } else { None };
     async move {
         if let (Ok(interrupt), Ok(terminate)) = signals {
-            stop_at_signals(name, stop_timeout, remote, interrupt, terminate).await;
+            stop_at_signals(name, stop_timeout, remote, [Some(interrupt), Some(terminate), hangup]).await;
         }
     }
+}
+
+/// Whether nobody has had SIGHUP ignored when this process was started. Where the system does not say it is left as it is.
+fn hangup_counts() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).map(|mask| u64::from_str_radix(mask.trim(), 16));
+    matches!(ignored, Some(Ok(mask)) if mask & 1 == 0)
 }
 
 async fn stop_at_signals(
     name: &'static str,
     stop_timeout: Option<StdDuration>,
     remote: Remote,
-    mut interrupt: tokio::signal::unix::Signal,
-    mut terminate: tokio::signal::unix::Signal,
+    [mut interrupt, mut terminate, mut hangup]: [Option<tokio::signal::unix::Signal>; 3],
 ) {
+    async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
+        match signal {
+            Some(signal) => drop(signal.recv().await),
+            None => std::future::pending().await,
+        }
+    }
     let mut deadline = None;
     let mut seen = false;
     loop {
         let (code, why) = tokio::select! {
-            _ = interrupt.recv() => (INTERRUPTED, "stopped at once".to_owned()),
-            _ = terminate.recv() => (TERMINATED, "stopped at once".to_owned()),
+            () = received(&mut interrupt) => (INTERRUPTED, "stopped at once".to_owned()),
+            () = received(&mut terminate) => (TERMINATED, "stopped at once".to_owned()),
+            () = received(&mut hangup) => (HUNG_UP, "stopped at once".to_owned()),
             () = until(deadline) => (TIMED_OUT, format!("the last checkpoint took longer than {:?}", stop_timeout.unwrap_or_default())),
         };
         if seen {
@@ -216,6 +232,7 @@ fn parse(specs: &[ParamSpec], args: impl IntoIterator<Item = OsString>) -> JobRe
                     Some(value.ok_or_else(|| JobError::usage(format!("--parallelism takes a number from 1, not `{text}`")))?);
             }
             "claim" => flags.claim = true,
+            "drop-state" => flags.drop_state.push(value_of(&mut parser, &flag)?),
             "stop-timeout" => flags.stop_timeout = Some(duration_value(&mut parser, &flag)?),
             "from" => flags.resume_from = Some(value_of(&mut parser, &flag)?.into()),
             "metrics" => flags.metrics = Some(value_of(&mut parser, &flag)?),

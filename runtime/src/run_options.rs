@@ -26,6 +26,7 @@ pub struct RunOptions {
     pub(crate) checkpoint_interval: Option<Duration>,
     pub(crate) resume_from: Option<PathBuf>,
     pub(crate) claim: bool,
+    pub(crate) drop_state: Vec<String>,
     pub(crate) stop_timeout: Option<Duration>,
     pub(crate) fresh: bool,
     pub(crate) replace: bool,
@@ -82,6 +83,14 @@ impl RunOptions {
     #[must_use]
     pub fn claim(mut self) -> Self {
         self.claim = true;
+        self
+    }
+
+    /// What a checkpoint has of this operator (`totals/aggregate/0`) is dropped if it does not fit the job, or if the job does not have the
+    /// operator any more. What fits is taken all the same, so this may be said at every start.
+    #[must_use]
+    pub fn drop_state(mut self, operator: impl Into<String>) -> Self {
+        self.drop_state.push(operator.into());
         self
     }
 
@@ -154,6 +163,7 @@ impl RunOptions {
             checkpoints: CheckpointRules::new(from_job.as_ref()),
             resume_from: self.resume_from,
             claim: self.claim,
+            drop_state: self.drop_state,
             fresh: self.fresh,
             replace: self.replace,
             params,

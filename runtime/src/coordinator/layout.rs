@@ -83,8 +83,8 @@ pub(crate) fn deal_groups(
 #[cold]
 fn unknown(uid: &str) -> JobError {
     JobError::new(format!(
-        "the checkpoint has state of `{uid}`, which this job does not have\n  give the operator its old name with @id(\"{uid}\"), or \
-         start from the beginning with --fresh"
+        "the checkpoint has state of `{uid}`, which this job does not have\n  give the operator its old name with @id(\"{uid}\"), drop \
+         just this state with --drop-state {uid}, or start from the beginning with --fresh"
     ))
 }
 

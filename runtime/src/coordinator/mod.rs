@@ -10,6 +10,7 @@ mod compaction;
 mod compaction_tests;
 mod contents;
 mod control;
+mod dropped;
 mod failures;
 mod files;
 #[cfg(test)]

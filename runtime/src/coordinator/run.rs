@@ -37,6 +37,8 @@ pub(crate) struct RunSettings {
     pub resume_from: Option<PathBuf>,
     /// That checkpoint is the job's own from now on.
     pub claim: bool,
+    /// What the checkpoint has of these operators is dropped if it does not fit.
+    pub drop_state: Vec<String>,
     /// Forget checkpoints.
     pub fresh: bool,
     pub replace: bool,

@@ -5,11 +5,13 @@
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use hashbrown::HashMap;
 
 use crate::checkpoint::{Conversion, ConversionError, GroupBytes, Layout};
 use crate::error::JobError;
+use crate::notice::notice;
 
 /// The state of all operators of a chain.
 #[derive(Debug, Default)]
@@ -43,8 +45,18 @@ impl RestoredState {
         self.state(uid, state, schema).items.push(bytes);
     }
 
+    /// What of these operators does not fit is dropped, and said.
+    pub(crate) fn drop_what_does_not_fit(&mut self, uids: &[String]) {
+        for uid in uids {
+            if let Some(operator) = self.operators.get_mut(uid) {
+                operator.drops = true;
+            }
+        }
+    }
+
     fn state(&mut self, uid: &str, name: &str, schema: &str) -> &mut RestoredParts {
-        let operator = self.operators.entry_ref(uid).or_default();
+        let operator =
+            self.operators.entry_ref(uid).or_insert_with(|| RestoredOperator { uid: uid.to_owned(), ..Default::default() });
         let found = operator.states.iter().position(|state| state.name == name);
         let index = found.unwrap_or_else(|| {
             operator.states.push(RestoredParts {
@@ -53,6 +65,7 @@ impl RestoredState {
                 groups: Vec::new(),
                 items: Vec::new(),
                 converted: OnceLock::new(),
+                dropped: AtomicBool::new(false),
             });
             operator.states.len() - 1
         });
@@ -63,7 +76,10 @@ impl RestoredState {
 /// The state of one operator.
 #[derive(Debug, Default)]
 pub struct RestoredOperator {
+    uid: String,
     states: Vec<RestoredParts>,
+    /// What does not fit is dropped.
+    drops: bool,
 }
 
 #[derive(Debug)]
@@ -74,6 +90,8 @@ struct RestoredParts {
     items: Vec<Vec<u8>>,
     /// The items for a job whose types have changed since, with the schema that they have now.
     converted: OnceLock<(String, Vec<Vec<u8>>)>,
+    /// That was said.
+    dropped: AtomicBool,
 }
 
 impl RestoredOperator {
@@ -84,14 +102,17 @@ impl RestoredOperator {
         state: &str,
         schema: &str,
     ) -> Result<impl Iterator<Item = Result<(u16, Cow<'a, [u8]>), JobError>> + use<'a>, JobError> {
-        let found = self.states.iter().find(|parts| parts.name == state);
-        let refused = |found: &RestoredParts, schema: &str, reason: &str| refused(&found.schema, schema, reason);
-        let conversion = match found {
-            Some(found) if found.schema != schema => {
-                Some(conversion(&found.schema, schema).map_err(|reason| refused(found, schema, &reason))?)
+        let mut found = self.states.iter().find(|parts| parts.name == state);
+        let refused = |found: &RestoredParts, schema: &str, reason: &str| self.refused(&found.schema, schema, reason);
+        let mut converts = None;
+        if let Some(parts) = found.filter(|parts| parts.schema != schema) {
+            match conversion(&parts.schema, schema) {
+                Ok(conversion) => converts = Some(conversion),
+                Err(reason) if self.drops => found = self.dropped(parts, &reason),
+                Err(reason) => return Err(refused(parts, schema, &reason)),
             }
-            _ => None,
-        };
+        }
+        let conversion = converts;
         let schema = schema.to_owned();
         let groups = found.into_iter().flat_map(|found| found.groups.iter().map(move |group| (found, group)));
         Ok(groups.filter_map(move |(found, (group, bytes))| {
@@ -124,14 +145,45 @@ impl RestoredOperator {
                 let conversion = conversion(&found.schema, schema)?;
                 found.items.iter().map(|bytes| apply(&conversion, bytes)).collect::<Result<_, String>>()
             };
-            let items = convert().map_err(|reason| refused(&found.schema, schema, &reason))?;
+            let items = match convert() {
+                Ok(items) => items,
+                Err(reason) if self.drops => {
+                    self.dropped(found, &reason);
+                    Vec::new()
+                }
+                Err(reason) => return Err(self.refused(&found.schema, schema, &reason)),
+            };
             // Whoever was first has stored the same.
             let _ = found.converted.set((schema.to_owned(), items));
         }
         match found.converted.get() {
             Some((converted, items)) if converted == schema => Ok(items),
-            _ => Err(refused(&found.schema, schema, "it is taken in two forms at once")),
+            _ => Err(self.refused(&found.schema, schema, "it is taken in two forms at once")),
         }
+    }
+
+    /// Says that a state is not taken. Gives what is taken of it: nothing.
+    #[cold]
+    fn dropped<'a>(&self, parts: &RestoredParts, reason: &str) -> Option<&'a RestoredParts> {
+        if !parts.dropped.swap(true, Relaxed) {
+            notice(&format!(
+                "the state `{}` of `{}` in the checkpoint is dropped, as --drop-state says: {reason}; it held {} key groups, {} other entries",
+                parts.name,
+                self.uid,
+                parts.groups.len(),
+                parts.items.len()
+            ));
+        }
+        None
+    }
+
+    #[cold]
+    fn refused(&self, old: &str, new: &str, reason: &str) -> JobError {
+        JobError::new(format!(
+            "the state in the checkpoint does not fit this job: {reason}\n  in the checkpoint: {old}\n  in this job:       {new}\n  keep \
+             the types as they were, drop just this state with --drop-state {}, or start anew (--fresh)",
+            self.uid
+        ))
     }
 }
 
@@ -155,12 +207,4 @@ fn apply(conversion: &Conversion, bytes: &[u8]) -> Result<Vec<u8>, String> {
 fn named(path: &str) -> String {
     let structure = |part: &&str| !matches!(*part, "entries" | "panes") && !part.bytes().all(|byte| byte.is_ascii_digit());
     path.split('.').filter(structure).collect::<Vec<_>>().join(".")
-}
-
-#[cold]
-fn refused(old: &str, new: &str, reason: &str) -> JobError {
-    JobError::new(format!(
-        "the state in the checkpoint does not fit this job: {reason}\n  in the checkpoint: {old}\n  in this job:       {new}\n  keep \
-         the types as they were, give the operator another name (@id) to begin with empty state, or start anew (--fresh)"
-    ))
 }

@@ -138,7 +138,7 @@ fn a_directory_that_cannot_be_written_to_is_refused_at_the_start() {
 }
 
 /// The same command, from a place that everybody can reach.
-fn as_nobody(command: Command, setup: &Setup) -> Command {
+pub fn as_nobody(command: Command, setup: &Setup) -> Command {
     if setup.folder.path().metadata().unwrap().uid() != 0 {
         return command;
     }

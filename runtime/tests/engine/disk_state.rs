@@ -1,16 +1,17 @@
 //! A job whose keyed state is on disk: killed, resumed, and always with the output of an undisturbed run.
 
 use std::cell::Cell;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use millstream::params::ParamValues;
 use millstream::{Folder, Job, JobResult, StateConfig};
 
 use super::job::{Setup, job, wait_for};
-use super::kill::{PATIENT, command, until_it_ends};
+use super::kill::{Kill, PATIENT, command, until_it_ends};
+use super::mount::{Mount, mounting};
 
 /// Says to the process of the tests of `kill` that it has to run this job.
 pub const DISK: &str = "MILLSTREAM_TEST_DISK";
@@ -68,11 +69,12 @@ fn killed_and_started_again_on_disk_and_in_memory() {
 /// every row counts once.
 #[test]
 fn a_disk_that_is_full_in_the_middle_of_a_run_is_waited_for() {
+    mounting("disk_state::a_disk_that_is_full_in_the_middle_of_a_run_is_waited_for", a_full_disk);
+}
+
+fn a_full_disk() {
     let setup = Setup::new(24_000, 3);
-    let Some(disk) = Mount::new(&setup.folder.path().join("out-state"), "96m") else {
-        eprintln!("skipped: no file system can be mounted here");
-        return;
-    };
+    let disk = Mount::new(&setup.folder.path().join("out-state"), "96m").unwrap();
     let checkpoints = setup.path("checkpoints");
     let args =
         setup.args(&["--checkpoint-dir", &checkpoints, "--checkpoint-interval", "50ms", "--rate", "4000", "--parallelism", "2"]);
@@ -83,51 +85,17 @@ fn a_disk_that_is_full_in_the_middle_of_a_run_is_waited_for() {
         let checkpoints = std::fs::read_dir(&checkpoints).into_iter().flatten().flatten();
         spills && checkpoints.into_iter().any(|checkpoint| checkpoint.path().join("manifest.json").exists())
     });
-    let ballast = disk.0.join("ballast");
-    let mut filled = std::fs::File::create(&ballast).unwrap();
-    // Until nothing more goes in.
-    for size in [65536, 4096, 1] {
-        while filled.write_all(&vec![1; size]).is_ok() {}
-    }
+    let ballast = disk.fill();
     let full = said.find(|line| line.contains("No space left on device")).expect("it has said nothing of the full disk");
     let expected = format!("cannot keep state in `{}", disk.0.display());
     assert!(full.contains(&expected) && full.contains("counts: attempt "), "{full}");
     // There is still no room.
     let again = said.find(|line| line.contains("No space left on device")).expect("it has not started again");
     assert!(again.contains(&expected), "{again}");
-    drop(filled);
     std::fs::remove_file(&ballast).unwrap();
     let rest: Vec<_> = said.collect();
     let status = child.0.wait().unwrap();
     assert!(status.success(), "{status}: {full}, {rest:?}");
     setup.check();
     assert_eq!(folders(&disk.0), [""; 0], "what attempts have left");
-}
-
-/// A process that goes when its test fails.
-struct Kill(std::process::Child);
-
-impl Drop for Kill {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A small file system in memory, gone at the end.
-struct Mount(PathBuf);
-
-impl Mount {
-    fn new(folder: &Path, size: &str) -> Option<Self> {
-        std::fs::create_dir_all(folder).unwrap();
-        let options = format!("size={size}");
-        let output = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder).output().ok()?;
-        output.status.success().then(|| Mount(folder.to_owned()))
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
 }

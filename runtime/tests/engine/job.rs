@@ -123,6 +123,12 @@ pub fn read_bids(cx: &mut ChainBuilder<'_>, rest: impl Stage<Bid> + 'static) -> 
 }
 
 fn build_counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let counts = counting(cx)?;
+    cx.input::<Bid, _>(counts)
+}
+
+/// What counts, and the sink.
+pub fn counting(cx: &mut ChainBuilder<'_>) -> JobResult<impl Stage<Bid> + use<>> {
     let options = Options::new()
         .with("path", cx.params().get::<String>("output")?)
         .with("existing", cx.params().get::<String>("existing")?)
@@ -131,8 +137,7 @@ fn build_counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let options = if every > 0 { options.with("compact_every", every) } else { options };
     let sink = cx.sink("sink/counts/file", "counts into file", <FileSink<Count, JsonFormat>>::from_options(&options)?)?;
     let window = WindowAggregate::new(Tumbling::new(60_000_000, 0), Counts { slow: cx.params().get("slow")? });
-    let counts = cx.operator("counts/aggregate/0", "counts: aggregate", window, sink)?;
-    cx.input::<Bid, _>(counts)
+    cx.operator("counts/aggregate/0", "counts: aggregate", window, sink)
 }
 
 pub struct Counts {

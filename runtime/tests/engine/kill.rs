@@ -4,7 +4,7 @@ use std::fs::File;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use millstream::{Job, Restart};
+use millstream::{CheckpointConfig, Job, Restart};
 
 use super::job::{Setup, expected, output, run_job, visible};
 
@@ -12,6 +12,9 @@ const ARGS: &str = "MILLSTREAM_TEST_ARGS";
 
 /// Says to that process that the job starts again as often as it has to.
 pub const PATIENT: &str = "MILLSTREAM_TEST_PATIENT";
+
+/// Says how many checkpoints it keeps.
+pub const KEEP: &str = "MILLSTREAM_TEST_KEEP";
 
 /// Not a test by itself: the process that the tests below start and kill.
 #[test]
@@ -21,6 +24,13 @@ fn child() {
         let job = if std::env::var(super::disk_state::DISK).is_ok() { super::disk_state::on_disk() } else { super::job::job() };
         #[cfg(not(feature = "disk"))]
         let job = super::job::job();
+        let job = match std::env::var(super::restoring::HOLD) {
+            Ok(file) => super::restoring::held_by(job, file),
+            Err(_) => job,
+        };
+        let keep = std::env::var(KEEP).ok().and_then(|keep| keep.parse().ok());
+        let block = keep.map(|keep| CheckpointConfig { keep, ..CheckpointConfig::new(1, |_| Ok(String::new())) });
+        let job = Job { checkpoint: block.or(job.checkpoint), ..job };
         let patient = std::env::var(PATIENT).map(|_| Restart::Fixed { attempts: 1_000_000, delay_micros: 20_000 });
         let job = Job { restart: patient.unwrap_or(job.restart), ..job };
         std::process::exit(run_job(job, &args.split('\n').collect::<Vec<_>>()).into());
@@ -108,4 +118,14 @@ pub fn until_it_ends(setup: &Setup, mut start: impl FnMut(u64) -> (Command, Dura
     assert!(end.success() || over, "{end} after {kills} kills: {said}");
     setup.check();
     kills
+}
+
+/// A process that goes when its test fails.
+pub struct Kill(pub Child);
+
+impl Drop for Kill {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

@@ -8,14 +8,17 @@ mod bad_conditions;
 #[cfg(feature = "disk")]
 mod disk_state;
 mod failed_checkpoints;
+mod failed_storage;
 mod files;
 mod finished_inputs;
 mod handle;
 mod job;
 mod kill;
 mod metrics;
+mod mount;
 mod regions;
 mod restarts;
+mod restoring;
 mod resume;
 mod savepoint;
 mod source_events;

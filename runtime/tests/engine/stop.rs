@@ -1,13 +1,13 @@
 //! Stopping: SIGTERM takes a last checkpoint, and another start goes on from it, at any parallelism.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::job::{Setup, expected, output, wait_for};
-use super::kill::{command, start};
+use super::kill::{Kill, command, start};
 
-fn signal(child: &Child, name: &str) {
+pub fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
 }
@@ -134,14 +134,56 @@ fn starting(setup: &Setup) -> (Child, impl Iterator<Item = String>) {
 /// The first signal asks, the second one does not: its code is that of a process that dies of it.
 #[test]
 fn a_second_signal_ends_the_process_at_once() {
-    for (second, code) in [("-INT", 130), ("-TERM", 143)] {
+    for (first, second, code) in [("-TERM", "-INT", 130), ("-INT", "-TERM", 143), ("-HUP", "-HUP", 129)] {
         let setup = Setup::new(10, 1);
         let (mut child, mut said) = starting(&setup);
-        signal(&child, "-TERM");
+        signal(&child, first);
         assert!(said.any(|line| line.contains("once more to stop at once")), "{:?}", child.wait());
         signal(&child, second);
         assert_eq!(child.wait().unwrap().code(), Some(code));
     }
+}
+
+/// C72: as process 1, for which the kernel ignores every signal that nobody listens for. Under `nohup` a terminal that goes is no reason.
+#[test]
+fn a_job_that_is_process_1_stops_at_the_first_signal() {
+    // Who may not have a namespace of processes may have one in a namespace of users.
+    let kinds: [&[&str]; 2] =
+        [&["--pid", "--fork", "--kill-child"], &["--user", "--map-root-user", "--pid", "--fork", "--kill-child"]];
+    let works = |args: &&&[&str]| Command::new("unshare").args(**args).arg("true").output().is_ok_and(|out| out.status.success());
+    let Some(kind) = kinds.iter().find(works) else {
+        eprintln!("skipped: there is no namespace of processes to be had here");
+        return;
+    };
+    let setup = Setup::new(40_000, 2);
+    let args = ["--checkpoint-dir", &setup.path("checkpoints"), "--checkpoint-interval", "1h", "--rate", "4000"];
+    let own = command(&setup.args(&args));
+    for name in ["-TERM", "-INT", "-HUP"] {
+        let mut outer = Command::new("unshare");
+        outer.args(*kind).arg(own.get_program()).args(own.get_args()).stdout(Stdio::null()).stderr(Stdio::piped());
+        for (key, value) in own.get_envs() {
+            outer.env(key, value.unwrap_or_default());
+        }
+        let mut outer = Kill(outer.spawn().unwrap());
+        let children = format!("/proc/{id}/task/{id}/children", id = outer.0.id());
+        wait_for("a staged file", || staged(&setup) || outer.0.try_wait().unwrap().is_some());
+        let inner = std::fs::read_to_string(children).unwrap();
+        assert!(Command::new("kill").args([name, inner.trim()]).status().unwrap().success());
+        let mut said = String::new();
+        outer.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(outer.0.wait().unwrap().success(), "{name}: {said}");
+        assert!(said.contains("stopping with a last checkpoint") && !setup.succeeded(), "{name}: {said}");
+    }
+    let mut under = Command::new("nohup");
+    under.arg(own.get_program()).args(own.get_args()).stdout(Stdio::null()).stderr(Stdio::null());
+    for (key, value) in own.get_envs() {
+        under.env(key, value.unwrap_or_default());
+    }
+    let mut under = Kill(under.spawn().unwrap());
+    wait_for("a staged file", || staged(&setup) || under.0.try_wait().unwrap().is_some());
+    signal(&under.0, "-HUP");
+    assert!(under.0.wait().unwrap().success());
+    setup.check();
 }
 
 /// What hangs before anything is read is given up after a while, although there is no checkpoint to take.

@@ -9,12 +9,14 @@ use tokio::sync::{mpsc, watch};
 use crate::chain::{AlignmentMember, BuildContext, ChainBuilder, Routers, SinkRegistry, Timing};
 use crate::checkpoint::SubtaskEntry;
 use crate::coordinator::asked::Asked;
+use crate::coordinator::dropped::drop_unknown;
 use crate::coordinator::in_flight::InFlight;
 use crate::coordinator::layout::{Dealt, deal, deal_groups, wire};
 use crate::coordinator::run::RunSettings;
 use crate::coordinator::storage::Checkpoint;
 use crate::error::JobResult;
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
+use crate::notice::notice;
 use crate::operator::RestoredState;
 use crate::progress::Board;
 use crate::source::Throttle;
@@ -48,12 +50,19 @@ impl Restored {
     pub(super) fn new(settings: &RunSettings, checkpoint: Option<Checkpoint>) -> JobResult<Self> {
         let (chains, parallelism) = (&settings.job.chains, &settings.parallelism);
         let mut old_parallelism = vec![0; chains.len()];
-        let Some(Checkpoint { manifest, entries, groups, .. }) = checkpoint else {
+        let Some(mut checkpoint) = checkpoint else {
             let dealt = deal(chains, parallelism, settings.max_parallelism, &[], Vec::new())?;
             return Ok(Restored { dealt, in_flight: InFlight::default(), old_parallelism, checkpoint: None });
         };
+        for line in drop_unknown(&mut checkpoint, chains, &settings.drop_state) {
+            notice(&format!("{}: {line}", settings.job.name));
+        }
+        let Checkpoint { manifest, entries, groups, .. } = checkpoint;
         let mut dealt = deal(chains, parallelism, settings.max_parallelism, &manifest.chains, entries)?;
         deal_groups(&mut dealt, chains, parallelism, settings.max_parallelism, groups)?;
+        for state in dealt.states.iter_mut().flatten() {
+            state.drop_what_does_not_fit(&settings.drop_state);
+        }
         for (old, chain) in old_parallelism.iter_mut().zip(chains) {
             *old = manifest.subtasks_of(chain.name);
         }

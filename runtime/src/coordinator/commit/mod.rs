@@ -36,6 +36,11 @@ use worker::{Waiting, Workers, commit_all};
 /// The state in a checkpoint of what is committed when it is complete, beside what writers made for it: `#commit@7`.
 const COMMIT: &str = "#commit@";
 
+/// Whether an entry of a checkpoint is something that a sink has staged.
+pub(super) fn is_committable(state: &str) -> bool {
+    state == COMMITTABLES || state.starts_with(COMMIT)
+}
+
 /// All sinks' committables on their way, and those who commit them.
 pub(super) struct CommitQueue {
     sinks: BTreeMap<String, SinkCommits>,

@@ -329,8 +329,8 @@ async fn read(store: &dyn ObjectStore, epoch: u64) -> Result<Option<(Record, Vec
         Ok(bytes) => match Record::from_bytes(&bytes) {
             Some(record) => Ok(Some((record, bytes.to_vec()))),
             None => {
-                let source = "it is damaged; remove it if no other process runs with this directory".into();
-                Err(Error::NotSupported { source })
+                let reason = "is damaged; remove this file if no other process runs with the directory";
+                Err(Error::NotSupported { source: format!("`{path}` {reason}").into() })
             }
         },
         Err(Error::NotFound { .. }) => Ok(None),
@@ -350,7 +350,10 @@ async fn newest_complete(store: &dyn ObjectStore) -> Result<u64, Error> {
         match retried(|| store.head(&manifest)).await {
             Ok(_) => return Ok(id),
             Err(Error::NotFound { .. }) => {}
-            Err(error) => return Err(error),
+            Err(error) => {
+                let reason = format!("`{manifest}` cannot be read: {}", root_cause(&error));
+                return Err(Error::Generic { store: "checkpoints", source: reason.into() });
+            }
         }
     }
     Ok(0)
