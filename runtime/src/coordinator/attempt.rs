@@ -22,6 +22,7 @@ use super::failures::Failures;
 use super::increments::Increments;
 use super::regions::{name_of, regions_of};
 use super::run::RunSettings;
+use super::savepoint::Elsewhere;
 use super::sources::Sources;
 use super::storage::{Checkpoint, CheckpointStore};
 use crate::error::{JobError, JobResult};
@@ -32,7 +33,7 @@ use crate::seam::{self, Instant, Point, until};
 use crate::task::{TaskFailure, TaskId, TaskMessage, TaskReport};
 use build::{Restored, Shared};
 use checkpoints::{Writing, written};
-use compacting::{Compacting, compacted};
+use compacting::{Compacting, compacted, take_over};
 use region::{Failure, Phase, Region, Step, step_done};
 
 /// How an attempt ended well.
@@ -52,8 +53,8 @@ pub(super) struct Start {
     pub store: Option<Arc<CheckpointStore>>,
     /// The one to restore.
     pub checkpoint: Option<Checkpoint>,
-    /// That one is where the job was told to look, and not where it keeps its own.
-    pub named: bool,
+    /// That one is there, where the job was told to look, and not where it keeps its own.
+    pub elsewhere: Option<Elsewhere>,
     /// The number of the next one.
     pub first_checkpoint: u64,
     /// The id of the run.
@@ -125,7 +126,8 @@ impl<'a> Attempt<'a> {
     /// Builds all tasks, makes the sinks ready, finds splits, and starts.
     pub(super) async fn start(settings: &'a RunSettings, start: Start, board: Arc<Board>) -> JobResult<Self> {
         seam::reach(Point::Start).await?;
-        let Start { store, checkpoint, named, first_checkpoint, run, claimed } = start;
+        let Start { store, checkpoint, elsewhere, mut first_checkpoint, run, claimed } = start;
+        let named = elsewhere.is_some();
         let job = &settings.job;
         let inherited = checkpoint.as_ref().and_then(|checkpoint| checkpoint.manifest.claimed.clone());
         let mut increments = Increments::new(job.state);
@@ -136,6 +138,11 @@ impl<'a> Attempt<'a> {
         if let Some(checkpoint) = checkpoint.as_ref().filter(|_| !named) {
             increments = increments.upon(checkpoint.manifest.checkpoint, &checkpoint.to_build_upon);
         }
+        let elsewhere = checkpoint.as_ref().zip(elsewhere).filter(|_| store.is_some());
+        let plan = elsewhere.and_then(|(checkpoint, from)| Some((increments.takes_over(checkpoint, &from.folder)?, from.store)));
+        let into = first_checkpoint;
+        // The copy is in the folder of a checkpoint that there never is.
+        first_checkpoint += u64::from(plan.is_some());
         let mut restored = Restored::new(settings, checkpoint)?;
         let (report_sender, reports) = mpsc::unbounded_channel();
         let shared = Shared {
@@ -221,6 +228,8 @@ impl<'a> Attempt<'a> {
         for (index, tasks) in ready.into_iter().enumerate() {
             attempt.spawn(index, tasks);
         }
+        // Last: what fails before would leave it behind.
+        attempt.compacting = attempt.store.as_ref().zip(plan).map(|(store, (plan, from))| take_over(store, from, plan, into));
         Ok(attempt)
     }
 
@@ -378,8 +387,8 @@ impl<'a> Attempt<'a> {
         if !self.is_whole() {
             return self.returns_at();
         }
-        if !self.is_restored() {
-            // Its tasks say when it is.
+        if !self.is_restored() || self.increments.is_taking_over() {
+            // Its tasks say when it is, and so does who takes over.
             return None;
         }
         let waits = if self.failures.any() { self.earliest.filter(|&at| at > Instant::now()) } else { None };

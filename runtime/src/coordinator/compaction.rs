@@ -1,7 +1,8 @@
 //! Files of checkpoints that others build upon, put together into fewer: without the tasks, and beside all checkpoints.
 //!
 //! In: the files of a chain up to a checkpoint. Out: files that stand for them, in the folder of that checkpoint, with one piece of each
-//! key group, which needs nothing before it. The next manifest that is written names these instead; until then nobody does, and if none
+//! key group, which needs nothing before it. A savepoint is made in the same way, and so is what the first checkpoint builds upon behind one
+//! that lies elsewhere: neither asks the tasks for all of their state at once, as it was at one moment. The next manifest that is written names these instead; until then nobody does, and if none
 //! ever does, they go with what nobody needs of that folder. So whatever happens in the middle, what was whole stays whole.
 //!
 //! In memory are the key groups that are being put together, of [`AT_ONCE`] bytes or one that is larger, and files on their way. Every
@@ -57,37 +58,55 @@ struct Read<B> {
 }
 
 impl CheckpointStore {
-    /// Puts the files of a plan together. `stop`: nobody wants that any more.
+    /// Puts the files of a plan together, in the folder of its checkpoint. `stop`: nobody wants that any more.
     pub(super) async fn compact(self: &Arc<Self>, plan: Plan, stop: &AtomicBool) -> Result<(Compacted, Pin), NotCompacted> {
-        let pin = Pin::new(self.clone(), plan.checkpoint);
+        let into = plan.checkpoint;
+        self.take_over(self, plan, into, stop).await
+    }
+
+    /// The same, of a plan of another store, in the folder of this checkpoint here.
+    pub(super) async fn take_over(
+        self: &Arc<Self>,
+        from: &CheckpointStore,
+        plan: Plan,
+        into: u64,
+        stop: &AtomicBool,
+    ) -> Result<(Compacted, Pin), NotCompacted> {
+        let pin = Pin::new(self.clone(), into);
         seam::reach(Point::Compact).await?;
-        let groups = groups_of(&plan).map_err(NotCompacted::Damaged)?;
-        let folder = folder_of(plan.checkpoint);
+        let folder = folder_of(into);
         let mut files = Files::new(self, &folder, self.epoch()).named(JOINED);
-        let mut written = Writing { files: &mut files, writer: None, in_file: PiecesAt::default(), in_files: Vec::new() };
-        let mut result = Ok(());
-        let mut rest = groups.as_slice();
-        while !rest.is_empty() && result.is_ok() {
-            if stop.load(SeqCst) {
-                result = Err(JobError::transient("the job does not go on").into());
-                break;
-            }
-            let (now, later) = rest.split_at(at_once(rest));
-            rest = later;
-            result = match self.read_pieces(&plan, now).await {
-                Ok(read) => written.put_together(read, rest.is_empty()).await,
-                Err(error) => Err(error),
-            };
-        }
-        let in_files = written.in_files;
+        let written = from.put_together(&plan, &mut files, stop).await;
         // Also if something has failed: none may still be on its way.
         let finished = files.finish(Ok(())).await;
-        result?;
-        let own = |file: DataFile| DataFile { of: Some(plan.checkpoint), ..file };
+        let in_files = written?;
+        let own = |file: DataFile| DataFile { of: Some(into), ..file };
         let files =
             finished?.into_iter().zip(in_files).map(|(file, pieces)| Arc::new(PieceFile { file: own(file), pieces })).collect();
         seam::reach(Point::Compacted).await?;
         Ok((Compacted { plan, files }, pin))
+    }
+
+    /// Puts the files of a plan, which are here, together into others, wherever these are. Gives what is in each of them.
+    pub(super) async fn put_together(
+        &self,
+        plan: &Plan,
+        files: &mut Files<'_>,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Vec<PieceAt>>, NotCompacted> {
+        let groups = groups_of(plan).map_err(NotCompacted::Damaged)?;
+        let mut written = Writing { files, writer: None, in_file: PiecesAt::default(), in_files: Vec::new() };
+        let mut rest = groups.as_slice();
+        while !rest.is_empty() {
+            if stop.load(SeqCst) {
+                return Err(JobError::transient("the job does not go on").into());
+            }
+            let (now, later) = rest.split_at(at_once(rest));
+            rest = later;
+            let read = self.read_pieces(plan, now).await?;
+            written.put_together(read, rest.is_empty()).await?;
+        }
+        Ok(written.in_files)
     }
 
     /// The pieces of these key groups.
@@ -104,10 +123,10 @@ impl CheckpointStore {
         for (number, wanted) in wanted {
             reads.push(async move {
                 let file = &plan.files[number].file;
-                // Its own folder is that of its checkpoint.
-                let path = StorePath::from(file.path(""));
+                let path = plan.path(file);
+                let shown = || format!("`{}`", self.directory.join(&path).display());
+                let path = StorePath::from(path.as_str());
                 let ranges: Vec<_> = wanted.iter().map(|at| at.at.clone()).collect();
-                let shown = || format!("`{}`", self.directory.join(file.path("")).display());
                 let read = retried(|| self.store.get_ranges(&path, &ranges)).await.map_err(|error| match error {
                     object_store::Error::NotFound { .. } => NotCompacted::Damaged(format!("{} is missing", shown())),
                     error => JobError::transient(format!("{} cannot be read: {}", shown(), root_cause(&error))).into(),

@@ -18,6 +18,7 @@ use super::asked::Asked;
 use super::contents::LazyPiece;
 use super::lineage::{Chain, Compacted, Plan, is_small};
 use super::retention::Pin;
+use super::storage::Checkpoint;
 use crate::checkpoint::{DataFile, PieceFile};
 use crate::error::{JobError, JobResult};
 use crate::job::StateConfig;
@@ -53,6 +54,10 @@ pub(super) struct Increments {
     compacted: Option<(Compacted, Pin)>,
     /// So often in a row it has failed.
     failed: u32,
+    /// What lies elsewhere is being copied, and the first checkpoint waits for that.
+    taking_over: bool,
+    /// Keeps the copy where it is until a checkpoint is stored that names it.
+    taken_over: Option<Pin>,
 }
 
 /// The pieces of a checkpoint that is on its way to the store.
@@ -65,6 +70,13 @@ pub(super) struct Draft {
     chain: Chain,
     /// To be carried if it cannot be stored.
     pieces: Vec<LazyPiece>,
+}
+
+impl Draft {
+    /// What it builds upon.
+    pub(super) fn chain(&self) -> &Chain {
+        &self.chain
+    }
 }
 
 impl Increments {
@@ -84,6 +96,35 @@ impl Increments {
         Increments { stored: Some(stored).filter(|chain| !chain.files.is_empty()), ..self }
     }
 
+    /// What is to be copied of a checkpoint in this folder elsewhere, which was restored, before the first one builds upon it. None: it is not
+    /// worth that.
+    pub(super) fn takes_over(&mut self, checkpoint: &Checkpoint, folder: &str) -> Option<Plan> {
+        let plan = Chain::from_elsewhere(checkpoint.manifest.checkpoint, folder.to_owned(), &checkpoint.to_build_upon);
+        self.taking_over = plan.is_some();
+        plan
+    }
+
+    /// Whether the first checkpoint waits for that.
+    pub(super) fn is_taking_over(&self) -> bool {
+        self.taking_over
+    }
+
+    /// It is copied; or why not, then the first checkpoint holds all state. Gives that, if it is of interest.
+    pub(super) fn taken_over(&mut self, result: Result<(Compacted, Pin), String>) -> Option<String> {
+        // One that did not wait for it may have begun.
+        if !std::mem::take(&mut self.taking_over) {
+            return None;
+        }
+        match result {
+            Ok((compacted, pin)) => {
+                self.stored = Some(Chain::of(compacted.plan.checkpoint, &compacted.files));
+                self.taken_over = Some(pin);
+                None
+            }
+            Err(reason) => Some(reason),
+        }
+    }
+
     /// A region begins again from the newest checkpoint that is stored, or from this one that was restored; None: from nothing. What it has
     /// handed over since counts no more.
     pub(super) fn goes_back(&mut self, checkpoint: Option<u64>, is_of_region: impl Fn(&str) -> bool) {
@@ -99,6 +140,7 @@ impl Increments {
 
     /// A checkpoint is about to begin. `alone`: nothing else is needed to read it.
     pub(super) fn begin(&mut self, id: u64, alone: bool) {
+        self.taking_over = false;
         self.whole = self.in_memory && is_small(self.size);
         self.begins = self.whole || alone || self.lost || self.stored.as_ref().is_none_or(|chain| self.is_over(chain));
         if self.begins {
@@ -195,6 +237,7 @@ impl Increments {
         }
         // It is named now, or stands for nothing any more.
         self.compacted.take_if(|_| draft.compacted || draft.begins);
+        self.taken_over = None;
         self.size = size.max(chain.size());
         self.stored = Some(chain).filter(|_| !draft.whole);
     }

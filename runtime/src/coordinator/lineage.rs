@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::contents::LazyPiece;
-use crate::checkpoint::{PieceAt, PieceFile};
+use crate::checkpoint::{DataFile, PieceAt, PieceFile, folder_of};
 use crate::seam;
 
 /// When a chain of checkpoints has grown too long.
@@ -23,13 +23,15 @@ struct Limits {
     little: u64,
     /// With state in memory, a checkpoint of fewer bytes is written as a whole.
     whole: u64,
+    /// A checkpoint from elsewhere of fewer bytes is not taken over: the first one of the job's own holds all state.
+    taken_over: u64,
 }
 
 /// In a simulation there is little state, and much of it is to begin anew or to be compacted.
 fn limits() -> Limits {
     match seam::is_simulated() {
-        true => Limits { checkpoints: 6, bytes: 200, little: 10_000, whole: 2000 },
-        false => Limits { checkpoints: 200, bytes: 1 << 20, little: 8 << 20, whole: 4 << 20 },
+        true => Limits { checkpoints: 6, bytes: 200, little: 10_000, whole: 2000, taken_over: 2000 },
+        false => Limits { checkpoints: 200, bytes: 1 << 20, little: 8 << 20, whole: 4 << 20, taken_over: 8 << 20 },
     }
 }
 
@@ -123,7 +125,20 @@ impl Chain {
 
     /// What is to be compacted.
     pub fn plan(&self) -> Plan {
-        Plan { began: self.began, checkpoint: self.newest, files: self.files.clone() }
+        Plan { began: self.began, checkpoint: self.newest, folder: folder_of(self.newest), files: self.files.clone() }
+    }
+
+    /// The same, with these files of the newest checkpoint, and wherever that is.
+    pub fn plan_with(&self, files: Vec<Arc<PieceFile>>) -> Plan {
+        let mut plan = self.plan();
+        plan.files.extend(files);
+        plan
+    }
+
+    /// What of a checkpoint in this folder, of another run, is to be copied, if there is so much of it that this is worth it.
+    pub fn from_elsewhere(checkpoint: u64, folder: String, files: &[Arc<PieceFile>]) -> Option<Plan> {
+        let chain = Chain::of(checkpoint, files);
+        (chain.size() >= limits().taken_over).then(|| Plan { folder, ..chain.plan() })
     }
 
     /// Whether these files stand for the first ones of this chain.
@@ -178,9 +193,20 @@ impl Chain {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     began: u64,
-    /// The newest checkpoint in it.
+    /// The newest checkpoint in it, and its folder.
     pub checkpoint: u64,
+    folder: String,
     pub files: Vec<Arc<PieceFile>>,
+}
+
+impl Plan {
+    /// Where a file is.
+    pub fn path(&self, file: &DataFile) -> String {
+        match file.of {
+            Some(of) if of == self.checkpoint => format!("{}/{}", self.folder, file.name),
+            _ => file.path(&self.folder),
+        }
+    }
 }
 
 /// It is.

@@ -163,8 +163,8 @@ async fn attempts_in(
         };
         let own = found.checkpoint.as_ref().map(|checkpoint| checkpoint.manifest.run.clone());
         let own_highest = found.highest;
-        let is_named = named.is_some();
-        if let Some(Named { checkpoint, folder }) = named {
+        let elsewhere = named.as_ref().map(|named| named.elsewhere.clone());
+        if let Some(Named { checkpoint, folder, .. }) = named {
             found.highest = found.highest.max(checkpoint.manifest.checkpoint);
             found.checkpoint = Some(checkpoint);
             claimed = Some(folder).filter(|_| settings.claim);
@@ -209,7 +209,7 @@ async fn attempts_in(
         let start = Start {
             store: store.clone(),
             checkpoint: found.checkpoint,
-            named: is_named,
+            elsewhere,
             first_checkpoint,
             run: run.clone(),
             claimed: claimed.clone(),

@@ -1,6 +1,8 @@
 //! Checkpoints that somebody names: savepoints are written, and any checkpoint is found by its folder, wherever that lies.
 //!
-//! A savepoint is a checkpoint in a folder that the retention of no job knows. It needs no file outside of it.
+//! A savepoint is a checkpoint in a folder that the retention of no job knows. It needs no file outside of it: where the job keeps
+//! checkpoints, it is put together from the files of the one that is stored, so that there is no more of it in memory than some of these,
+//! and no task has to hold on to its state for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use object_store::{ObjectStore, ObjectStoreExt};
 use super::contents::Contents;
 use super::files::Landing;
 use super::lease;
+use super::lineage::{Chain, Plan};
 use super::storage::{Checkpoint, CheckpointStore, ReadError, Written, ids};
 use crate::checkpoint::{MANIFEST, Manifest, PieceFile, folder_of, number_of, savepoint_of};
 use crate::error::{ErrorKind, JobError, JobResult};
@@ -24,11 +27,23 @@ use crate::storage::{create_durably, folder_store, local_path, retried, root_cau
 pub(crate) struct Named {
     pub checkpoint: Checkpoint,
     pub folder: PathBuf,
+    pub elsewhere: Elsewhere,
+}
+
+/// Where a checkpoint is that is not among the job's own.
+#[derive(Clone, Debug)]
+pub(crate) struct Elsewhere {
+    pub store: Arc<CheckpointStore>,
+    /// The name of its folder there.
+    pub folder: String,
 }
 
 /// The folders of the savepoints of a checkpoint, in the order in which they were asked for. One that cannot be written does not fail
 /// the checkpoint.
 pub(super) type Savepoints = Vec<JobResult<PathBuf>>;
+
+/// Files that are put together for a savepoint, and where they are.
+type Upon<'a> = Option<(&'a CheckpointStore, &'a Plan)>;
 
 /// A checkpoint is stored.
 #[derive(Debug, Default)]
@@ -40,23 +55,36 @@ pub(super) struct Stored {
     pub to_build_upon: Vec<Arc<PieceFile>>,
 }
 
-/// Stores a checkpoint where the job keeps them, if it does, and as savepoints in these directories. `stored`: it is there, and those
-/// before it may be gone.
+/// The directories of savepoints of a checkpoint, and the checkpoints that it builds upon.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    pub directories: Vec<String>,
+    pub chain: Chain,
+}
+
+/// Stores a checkpoint where the job keeps them, if it does, and as savepoints. `stored`: it is there, and those before it may be gone.
 pub(super) async fn store(
     own: Option<Arc<CheckpointStore>>,
     mut manifest: Manifest,
     contents: Contents,
     retain: usize,
     claimed: Option<PathBuf>,
-    savepoints: Vec<String>,
+    savepoints: Wanted,
     stored: Arc<AtomicBool>,
 ) -> JobResult<Stored> {
     let id = manifest.checkpoint;
     let mut written = Written::default();
     // A savepoint counts no more when the checkpoint that it is a copy of does not.
     manifest.epoch = own.as_ref().map_or(0, |own| own.epoch());
-    let copy = (!savepoints.is_empty()).then(|| (manifest.clone(), contents.clone()));
-    if let Some(own) = own {
+    let copy = (!savepoints.directories.is_empty()).then(|| match &own {
+        None => (manifest.clone(), contents.clone()),
+        // Its files are read from there: what the tasks have handed over is not kept for it.
+        Some(_) => (
+            Manifest { files: Vec::new(), ..manifest.clone() },
+            Contents { entries: contents.entries.clone(), unreadable: contents.unreadable.clone(), pieces: Vec::new() },
+        ),
+    });
+    if let Some(own) = &own {
         seam::reach(Point::Write).await?;
         written = own.write(manifest, contents).await?;
         seam::reach(Point::Retain).await?;
@@ -74,9 +102,12 @@ pub(super) async fn store(
         }
     }
     let mut folders = Vec::new();
-    for directory in savepoints {
+    let plan = own.as_ref().map(|_| savepoints.chain.plan_with(written.to_build_upon.clone()));
+    // Until it is done no other checkpoint is stored, so none of these files goes.
+    let upon = own.as_deref().zip(plan.as_ref());
+    for directory in savepoints.directories {
         if let Some((manifest, contents)) = &copy {
-            folders.push(CheckpointStore::savepoint(&directory, manifest.clone(), contents.clone()).await);
+            folders.push(CheckpointStore::savepoint(&directory, manifest.clone(), contents.clone(), upon).await);
         }
     }
     Ok(Stored { savepoints: folders, size: written.size, to_build_upon: written.to_build_upon })
@@ -114,6 +145,7 @@ impl CheckpointStore {
         let mut store = CheckpointStore::reader(store, directory.to_owned()).landing_on(landing.clone());
         store.given_up = given_up;
         store.is_local = remote.is_none();
+        let store = Arc::new(store);
         let checkpoint = match folder {
             Some(folder) => store.read(folder, job).await.map_err(|error| match error {
                 ReadError::Damaged(reason) | ReadError::Refused(reason) | ReadError::GivenUp(reason) => cannot(reason),
@@ -122,12 +154,9 @@ impl CheckpointStore {
             })?,
             None => store.latest(job).await.map_err(in_it)?.checkpoint,
         };
-        let named = |checkpoint: Checkpoint| Named {
-            folder: match folder {
-                Some(_) => whole.clone(),
-                None => whole.join(folder_of(checkpoint.manifest.checkpoint)),
-            },
-            checkpoint,
+        let named = |checkpoint: Checkpoint| {
+            let name = folder.map_or_else(|| folder_of(checkpoint.manifest.checkpoint), str::to_owned);
+            Named { checkpoint, folder: directory.join(&name), elsewhere: Elsewhere { store: store.clone(), folder: name } }
         };
         checkpoint.map(named).ok_or_else(|| match savepoints_in(&whole).as_slice() {
             [] => cannot("there is no complete checkpoint".to_owned()),
@@ -135,10 +164,11 @@ impl CheckpointStore {
         })
     }
 
-    /// Writes a checkpoint to a new folder below a directory, which is made where it is missing. Gives the folder.
-    pub(crate) async fn savepoint(directory: &str, manifest: Manifest, contents: Contents) -> JobResult<PathBuf> {
+    /// Writes a checkpoint to a new folder below a directory, which is made where it is missing, with what is in these files of another.
+    /// Gives the folder.
+    async fn savepoint(directory: &str, manifest: Manifest, contents: Contents, upon: Upon<'_>) -> JobResult<PathBuf> {
         if scheme_of(directory).is_some() {
-            return CheckpointStore::remote_savepoint(directory.trim_end_matches('/'), manifest, contents).await;
+            return CheckpointStore::remote_savepoint(directory.trim_end_matches('/'), manifest, contents, upon).await;
         }
         let directory = local_path(directory);
         let io = |error: &std::io::Error| JobError::io(format_args!("cannot write a savepoint to `{directory}`"), error);
@@ -157,12 +187,15 @@ impl CheckpointStore {
         }
         let store = folder_store(&directory.to_string_lossy()).map_err(|error| error.context("cannot write a savepoint"))?;
         let store = CheckpointStore::reader(store, directory);
-        store.write_folder(&folder, manifest, contents).await?;
+        store
+            .write_folder(&folder, manifest, contents, upon)
+            .await
+            .map_err(|error| error.context(format_args!("cannot write a savepoint to `{}`", store.directory.display())))?;
         Ok(store.directory.join(folder))
     }
 
     /// The same in a bucket, which has no folders to make.
-    async fn remote_savepoint(directory: &str, manifest: Manifest, contents: Contents) -> JobResult<PathBuf> {
+    async fn remote_savepoint(directory: &str, manifest: Manifest, contents: Contents, upon: Upon<'_>) -> JobResult<PathBuf> {
         let cannot = |reason: String| JobError::transient(format!("cannot write a savepoint to `{directory}`: {reason}"));
         let store = folder_store(directory)?;
         let name = savepoint_of(&manifest.job, manifest.checkpoint);
@@ -173,7 +206,10 @@ impl CheckpointStore {
             folder = format!("{name}-{number}");
         }
         let store = CheckpointStore::reader(store, PathBuf::from(directory));
-        store.write_folder(&folder, manifest, contents).await?;
+        store
+            .write_folder(&folder, manifest, contents, upon)
+            .await
+            .map_err(|error| error.context(format_args!("cannot write a savepoint to `{}`", store.directory.display())))?;
         Ok(store.directory.join(folder))
     }
 }

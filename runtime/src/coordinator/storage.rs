@@ -13,16 +13,18 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
+use super::compaction::NotCompacted;
 use super::contents::{Contents, encode_file};
 use super::files::{Files, Landing, file_size, pack};
 use super::lease::{self, GivenUp, Lease};
+use super::lineage::Plan;
 use super::retention::Retention;
 use crate::checkpoint::{
     Contained, DataFile, MANIFEST, Manifest, ManifestError, PieceFile, StateEntry, StoredGroup, encode_entries, folder_of,
@@ -240,11 +242,18 @@ impl CheckpointStore {
 
     /// Writes a checkpoint: the data files, then the manifest. One that fails leaves nothing that takes up room: the disk may be full.
     pub(crate) async fn write(&self, manifest: Manifest, contents: Contents) -> JobResult<Written> {
-        self.write_folder(&folder_of(manifest.checkpoint), manifest, contents).await
+        self.write_folder(&folder_of(manifest.checkpoint), manifest, contents, None).await
     }
 
-    pub(super) async fn write_folder(&self, folder: &str, manifest: Manifest, contents: Contents) -> JobResult<Written> {
-        let mut result = self.write_files(folder, manifest, contents).await;
+    /// `upon`: with what these files have, which are there.
+    pub(super) async fn write_folder(
+        &self,
+        folder: &str,
+        manifest: Manifest,
+        contents: Contents,
+        upon: Option<(&CheckpointStore, &Plan)>,
+    ) -> JobResult<Written> {
+        let mut result = self.write_files(folder, manifest, contents, upon).await;
         if result.is_ok() {
             // Behind the manifest: see the module `lease`.
             let held = match seam::reach(Point::Written).await {
@@ -260,7 +269,13 @@ impl CheckpointStore {
         result
     }
 
-    async fn write_files(&self, folder: &str, mut manifest: Manifest, contents: Contents) -> JobResult<Written> {
+    async fn write_files(
+        &self,
+        folder: &str,
+        mut manifest: Manifest,
+        contents: Contents,
+        upon: Option<(&CheckpointStore, &Plan)>,
+    ) -> JobResult<Written> {
         let Contents { entries, pieces, unreadable } = contents;
         if let Some(lease) = &self.lease {
             manifest.epoch = lease.epoch();
@@ -269,6 +284,16 @@ impl CheckpointStore {
         let mut in_pieces = Vec::new();
         let mut rest = VecDeque::from(pieces);
         let mut written = Ok(());
+        if let Some((from, plan)) = upon {
+            match from.put_together(plan, &mut files, &AtomicBool::new(false)).await {
+                Ok(pieces) => in_pieces = pieces,
+                Err(NotCompacted::Failed(error)) => written = Err(error),
+                Err(NotCompacted::Damaged(reason)) => {
+                    unreadable.store(true, SeqCst);
+                    written = Err(JobError::transient(reason));
+                }
+            }
+        }
         while !rest.is_empty() && written.is_ok() {
             let encoding = seam::blocking(move || {
                 let encoded = encode_file(&mut rest, file_size());

@@ -41,6 +41,7 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec { name: "compact_every", ty: "int64", default: Some("0"), doc: "Checkpoints between merges of files; 0: none." },
     ParamSpec { name: "existing", ty: "string", default: Some("fail"), doc: "The sink's policy." },
     ParamSpec { name: "slow", ty: "uint64", default: Some("0"), doc: "Microseconds that counting a row takes." },
+    ParamSpec { name: "bulk", ty: "uint64", default: Some("0"), doc: "Bytes that each count has beside it in its state." },
     ParamSpec { name: "on_error", ty: "string", default: Some("fail"), doc: "What happens to bad rows." },
     ParamSpec {
         name: "poison",
@@ -136,18 +137,23 @@ pub fn counting(cx: &mut ChainBuilder<'_>) -> JobResult<impl Stage<Bid> + use<>>
     let every: i64 = cx.params().get("compact_every")?;
     let options = if every > 0 { options.with("compact_every", every) } else { options };
     let sink = cx.sink("sink/counts/file", "counts into file", <FileSink<Count, JsonFormat>>::from_options(&options)?)?;
-    let window = WindowAggregate::new(Tumbling::new(60_000_000, 0), Counts { slow: cx.params().get("slow")? });
+    let window = WindowAggregate::new(
+        Tumbling::new(60_000_000, 0),
+        Counts { slow: cx.params().get("slow")?, bulk: cx.params().get("bulk")? },
+    );
     cx.operator("counts/aggregate/0", "counts: aggregate", window, sink)
 }
 
 pub struct Counts {
     pub slow: u64,
+    pub bulk: u64,
 }
 
 #[derive(Clone, Default, State)]
 pub struct Sums {
     bids: i64,
     total: i64,
+    bulk: Str,
 }
 
 impl Aggregation for Counts {
@@ -167,6 +173,9 @@ impl Aggregation for Counts {
     fn add(&self, acc: &mut Sums, row: &Bid) -> Result<(), EvalError> {
         if self.slow > 0 {
             std::thread::sleep(Duration::from_micros(self.slow));
+        }
+        if self.bulk > 0 && acc.bulk.is_empty() {
+            acc.bulk = "bulk".repeat(self.bulk as usize / 4).into();
         }
         acc.bids += 1;
         acc.total += row.price;

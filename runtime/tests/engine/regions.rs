@@ -98,7 +98,7 @@ fn counts<const N: usize>(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>
     let path = world(cx.params())?.folder.join(name).display().to_string();
     let sink = <FileSink<Count, JsonFormat>>::from_options(&Options::new().with("path", path))?;
     let sink = cx.sink(&format!("sink/{name}/file"), &format!("{name} into file"), sink)?;
-    let window = WindowAggregate::new(Tumbling::new(60_000_000, 0), Counts { slow: 0 });
+    let window = WindowAggregate::new(Tumbling::new(60_000_000, 0), Counts { slow: 0, bulk: 0 });
     let counts = cx.operator(&format!("{name}/aggregate/0"), &format!("{name}: aggregate"), window, sink)?;
     cx.input::<Bid, _>(counts)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use millstream::{JobEnd, JobHandle, JobState};
 
-use super::job::{Setup, expected, job, output, running};
+use super::job::{Setup, expected, job, output, running, wait_for};
 
 /// Names in a folder.
 fn names(folder: &Path) -> Vec<String> {
@@ -156,5 +156,53 @@ fn a_later_savepoint_counts_no_more_although_no_checkpoint_can_be_read() {
     assert!(error.message().contains("counts no more"), "{error}");
     let fast = || setup.options(1_000_000_000).checkpoints(&checkpoints);
     assert_eq!(running(fast().resume_from(&earlier)).wait().unwrap(), JobEnd::Finished);
+    setup.check();
+}
+
+/// Whether the newest checkpoint in a directory builds upon others.
+fn builds(checkpoints: &Path) -> bool {
+    let newest = names(checkpoints).into_iter().rfind(|name| whole(&checkpoints.join(name))).unwrap();
+    std::fs::read_to_string(checkpoints.join(newest).join("manifest.json")).unwrap().contains("\"of\":")
+}
+
+/// A savepoint is put together from files, and the tasks are not asked for everything: neither for it nor behind it, where the job goes on
+/// from it.
+#[test]
+fn a_savepoint_of_much_state_is_made_of_files_and_built_upon() {
+    let setup = Setup::new(40_000, 4);
+    let (savepoints, checkpoints) = (setup.folder.path().join("savepoints"), setup.folder.path().join("checkpoints"));
+    let slow = |place: &Path| setup.options(500).param("bulk", "700000").checkpoints(place).parallelism(2);
+    let handle = running(slow(&checkpoints));
+    wait_for("state", || {
+        handle.checkpoint().unwrap();
+        builds(&checkpoints)
+    });
+    let savepoint = handle.savepoint(&savepoints).unwrap().savepoint.unwrap();
+    assert!(builds(&checkpoints) && !std::fs::read_to_string(savepoint.join("manifest.json")).unwrap().contains("\"of\":"));
+    // A file that a savepoint would be made of is not what was written: that is said, and the next one holds all state again.
+    let damaged = std::fs::read_dir(&checkpoints)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().map(|file| file.unwrap().path()).collect::<Vec<_>>());
+    for file in damaged.filter(|file| file.extension().is_some_and(|extension| extension == "state")) {
+        let mut bytes = std::fs::read(&file).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] = !bytes[middle];
+        std::fs::write(&file, bytes).unwrap();
+    }
+    let error = handle.savepoint(&savepoints).unwrap_err();
+    assert!(error.message().contains("cannot write a savepoint") && error.message().contains("is damaged"), "{error}");
+    let whole_again = handle.savepoint(&savepoints).unwrap().savepoint.unwrap();
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+
+    let later = setup.folder.path().join("later");
+    std::fs::remove_dir_all(&checkpoints).unwrap();
+    let handle = running(slow(&later).resume_from(&whole_again));
+    handle.checkpoint().unwrap();
+    assert!(builds(&later), "{:?}", names(&later));
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+    std::fs::remove_dir_all(&savepoints).unwrap();
+    let handle = running(setup.options(1_000_000_000).param("bulk", "700000").checkpoints(&later).parallelism(3));
+    assert_eq!(handle.wait().unwrap(), JobEnd::Finished);
     setup.check();
 }

@@ -1,7 +1,7 @@
 //! A checkpoint of an attempt: begun when it is due, written when all tasks have taken part, announced when it is stored.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -12,8 +12,9 @@ use crate::coordinator::checkpointing::{Pending, Purpose};
 use crate::coordinator::commit::{Collected, Sealed, collect};
 use crate::coordinator::control::{CheckpointInfo, CheckpointRequest, StopMode};
 use crate::coordinator::increments::Draft;
-use crate::coordinator::savepoint::{Stored, store};
+use crate::coordinator::savepoint::{Stored, Wanted, store};
 use crate::error::{JobError, JobResult};
+use crate::notice::notice;
 use crate::seam::Instant;
 use crate::task::TaskMessage;
 
@@ -48,6 +49,7 @@ impl Attempt<'_> {
         } else if stopping.pauses() {
             Purpose::Stop
         } else if self.is_restored()
+            && !self.increments.is_taking_over()
             && (wanted.iter().any(|request| !request.at_end)
                 || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now())))
         {
@@ -73,7 +75,8 @@ impl Attempt<'_> {
         let aligned = purpose != Purpose::Periodic || pending.requests.iter().any(|request| request.savepoint.is_some());
         let unaligned = self.settings.checkpoints.unaligned.filter(|_| !aligned);
         pending.overtake_at = unaligned.map(|after| Instant::now() + after);
-        let alone = pending.requests.iter().any(|request| request.savepoint.is_some());
+        // Where the job keeps none, savepoints are made of what the tasks hand over.
+        let alone = self.store.is_none() && pending.requests.iter().any(|request| request.savepoint.is_some());
         self.increments.begin(id, alone);
         self.pending = Some(pending);
         let pause = purpose == Purpose::Stop;
@@ -116,9 +119,13 @@ impl Attempt<'_> {
             entries.extend(queue.entries(&sealed));
         }
         let retain = self.settings.retain;
-        let savepoints: Vec<String> = requests.iter().filter_map(|request| request.savepoint.clone()).collect();
+        let directories: Vec<String> = requests.iter().filter_map(|request| request.savepoint.clone()).collect();
+        let savepoints = match directories.is_empty() {
+            true => Wanted::default(),
+            false => Wanted { directories, chain: draft.chain().clone() },
+        };
         let (stored, unreadable) = (Arc::new(AtomicBool::new(false)), contents.unreadable.clone());
-        let job = (self.store.is_some() || !savepoints.is_empty()).then(|| {
+        let job = (self.store.is_some() || !savepoints.directories.is_empty()).then(|| {
             let (own, claimed, stored) = (self.store.clone(), self.claimed.clone(), stored.clone());
             tokio::spawn(store(own, manifest, contents, retain, claimed, savepoints, stored))
         });
@@ -136,6 +143,14 @@ impl Attempt<'_> {
         };
         self.begun = false;
         self.increments.stored(writing.draft, to_build_upon, size);
+        if writing.unreadable.load(SeqCst) {
+            // A savepoint could not be made of it.
+            notice(&format!(
+                "warning: {}: checkpoint {} builds upon a file that is not what was written, so the next one holds all state",
+                self.settings.job.name, writing.id
+            ));
+            self.increments.lose();
+        }
         self.compact_if_long();
         self.failures.succeeded();
         self.pause(Duration::ZERO);
