@@ -12,6 +12,7 @@
 //! - No checkpoint is stored whose pieces do not join: each is looked at, whatever the tasks were told.
 //! - A chain that has grown [long](super::lineage) is compacted beside all this, and the next checkpoint builds upon what that gives.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::asked::Asked;
@@ -131,6 +132,13 @@ impl Increments {
         let gone = self.carried.extract_if(.., |piece| is_of_region(&piece.uid));
         self.carried_bytes -= gone.map(|piece| piece.weight as u64).sum::<u64>();
         self.lost |= self.stored.as_ref().is_some_and(|chain| Some(chain.newest) != checkpoint);
+    }
+
+    /// Files of what is stored that have nothing of a region.
+    pub(super) fn of_others(&self, is_of_region: impl Fn(&str) -> bool) -> HashSet<String> {
+        let files = self.stored.iter().flat_map(|chain| &chain.files);
+        let others = files.filter(|file| !file.pieces.iter().any(|at| is_of_region(&at.of.uid)));
+        others.map(|file| file.file.path("")).collect()
     }
 
     /// Where tasks find what they are to hand over.
@@ -421,6 +429,9 @@ mod tests {
         let (files, draft) = increments.join(3, &mut entries).unwrap();
         assert_eq!((of(&files), checkpoints(&entries)), (vec![1], vec![2, 3, 3]));
         increments.stored(draft, vec![file(3, 1, &entries)], 1);
+        assert_eq!(increments.of_others(|uid| uid == "r"), [].into(), "they are together in each file");
+        let alone = Increments::default().upon(1, &[file(1, 1, &[part(0, 1, 0, 1)]), file(2, 1, &[of_region(0, 1, 0)])]);
+        assert_eq!(alone.of_others(|uid| uid == "r"), ["checkpoint-000001/0000.state".to_owned()].into());
         // What it goes back to is not what the others build upon.
         increments.goes_back(Some(1), |uid| uid == "r");
         assert!(next(&mut increments, 4, false));

@@ -1,14 +1,14 @@
 //! A run of a job: attempts, one after the other, until it ends, is stopped, or fails for good.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::attempt::{Attempt, AttemptEnd, Start};
 use super::control::{Control, JobState, StopMode, stop_requested};
 use super::files::Landing;
-use super::savepoint::{Named, is_gone, is_of, remove_claimed};
+use super::savepoint::{Named, is_gone, is_of, remove_claimed, remove_leftovers};
 use super::storage::{CheckpointStore, Found};
 use crate::error::{ErrorKind, JobError, JobResult};
 use crate::graph::CheckpointMode;
@@ -337,6 +337,12 @@ async fn look_up(
             path.display(),
             own.manifest.checkpoint
         ));
+        // Whoever was killed while it was removed has left files.
+        if let Some(claimed) = &own.manifest.claimed
+            && let Err(error) = remove_leftovers(Path::new(claimed)).await
+        {
+            notice(&format!("warning: {}: {error}", settings.job.name));
+        }
         return Ok((found, None));
     }
     let named = CheckpointStore::named(path, settings.job.name, &landing(settings)?).await?;

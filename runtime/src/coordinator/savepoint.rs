@@ -273,6 +273,15 @@ pub(crate) async fn remove_claimed(folder: &Path) -> JobResult<()> {
     store.remove_claimed(name).await.map_err(|error| error.context("a claimed checkpoint"))
 }
 
+/// Removes what is left of a claimed savepoint whose manifest is gone. Nothing of a folder whose name another job may use again.
+pub(super) async fn remove_leftovers(folder: &Path) -> JobResult<()> {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    match name.is_some_and(|name| number_of(name).is_none()) {
+        true => remove_claimed(folder).await,
+        false => Ok(()),
+    }
+}
+
 /// The names of the savepoints in a directory.
 fn savepoints_in(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();

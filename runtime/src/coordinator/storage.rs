@@ -10,7 +10,7 @@
 //! and a checkpoint that was said to be complete is there. Removals are not synced: what comes back is removed again by the next
 //! retention, and the manifest goes first, so that what is half removed is not complete.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -413,6 +413,16 @@ impl CheckpointStore {
     }
 
     pub(super) async fn read(&self, folder: &str, job: &str) -> Result<Option<Checkpoint>, ReadError> {
+        self.read_without(folder, job, &HashSet::new()).await
+    }
+
+    /// The same, but for what is in these files.
+    pub(super) async fn read_without(
+        &self,
+        folder: &str,
+        job: &str,
+        left_out: &HashSet<String>,
+    ) -> Result<Option<Checkpoint>, ReadError> {
         let shown = |name: &str| self.directory.join(folder).join(name).display().to_string();
         let bytes = match self.get(&format!("{folder}/{MANIFEST}")).await {
             Ok(bytes) => bytes,
@@ -446,7 +456,9 @@ impl CheckpointStore {
         if let Some(reason) = reason {
             return Err(ReadError::GivenUp(format!("`{}` counts no more: {reason}", self.directory.join(folder).display())));
         }
-        let Contained { entries, groups, files } = self.read_files(folder, &manifest).await?;
+        let mut wanted = manifest.clone();
+        wanted.files.retain(|file| !left_out.contains(&file.path(folder)));
+        let Contained { entries, groups, files } = self.read_files(folder, &wanted).await?;
         let own = |file: Arc<PieceFile>| match file.file.of {
             Some(_) => file,
             None => {

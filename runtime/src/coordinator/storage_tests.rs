@@ -215,6 +215,17 @@ async fn a_read_that_fails_for_a_while_is_no_damage() {
     assert_eq!(store.latest(JOB).await.unwrap().warnings, [""; 0]);
 }
 
+/// A part of a job goes on from its own files, whatever has become of the others.
+#[tokio::test]
+async fn what_is_left_out_is_not_looked_at() {
+    let (faulty, store) = two_checkpoints().await;
+    faulty.fail(Request::Get, "000002/0000.state", io::ErrorKind::PermissionDenied, u32::MAX);
+    let left_out = ["checkpoint-000002/0000.state".to_owned()].into();
+    let checkpoint = store.read_without("checkpoint-000002", JOB, &left_out).await.ok().flatten().unwrap();
+    assert_eq!((checkpoint.groups.len(), checkpoint.entries.len(), checkpoint.manifest.files.len()), (0, 1, 2));
+    assert!(store.read("checkpoint-000002", JOB).await.is_err());
+}
+
 #[tokio::test]
 async fn a_write_whose_answer_is_lost_is_no_failure() {
     let (faulty, store) = two_checkpoints().await;

@@ -97,7 +97,10 @@ fn a_claimed_checkpoint_goes_when_there_is_a_newer_one() {
     // A supervisor says the same each time: what was claimed is gone, and what came of it is not.
     let again = |from: &Path| setup.options(5_000).checkpoints(setup.path("second")).resume_from(from).claim();
     for from in [&savepoint, &savepoints] {
+        // As if it had been killed in the middle of the removal.
+        std::fs::write(savepoint.join("0000.state"), "left").unwrap();
         let handle = running(again(from));
+        assert_eq!(names(&savepoint), ["notes.txt"]);
         handle.checkpoint().unwrap();
         assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(_)));
     }

@@ -230,6 +230,8 @@ impl Attempt<'_> {
             self.carried.forget(|uid| uids.contains(&uid));
             let newest = self.completed.or(self.origin.map(|(checkpoint, _)| checkpoint));
             self.increments.goes_back(newest, |uid| uids.contains(&uid));
+            // Those go on, so it needs nothing that is theirs alone.
+            let of_others = self.increments.of_others(|uid| uids.contains(&uid));
             let (store, job, run) = (self.store.clone(), self.settings.job.name, self.identity.run.clone());
             self.steps.spawn(async move {
                 let read = async {
@@ -246,7 +248,7 @@ impl Attempt<'_> {
                             }
                         };
                     };
-                    match store.read(&folder_of(newest), job).await {
+                    match store.read_without(&folder_of(newest), job, &of_others).await {
                         Ok(Some(checkpoint)) => Ok(Some(checkpoint)),
                         Err(ReadError::Unreadable(reason)) => {
                             Err(Failure::of(index)(JobError::transient(format!("checkpoint {newest} cannot be read: {reason}"))))
