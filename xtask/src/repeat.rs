@@ -6,13 +6,25 @@ use std::process::Command;
 /// test's own.
 pub type Flag = (&'static str, &'static str, Option<u64>);
 
-/// Runs a test of a package, as `args` say, and shows what it says.
-pub fn run(package: &str, test: &[&str], flags: &[Flag], args: &[String]) -> Result<(), String> {
-    run_with(package, test, flags, args, &[])
+/// Runs a test of a package, as `args` say, and shows what it says. Optimised: for tests that compute more than they wait, once there are
+/// many of them.
+pub fn run_optimised(package: &str, test: &[&str], flags: &[Flag], args: &[String]) -> Result<(), String> {
+    run_as(&["--release"], package, test, flags, args, &[])
 }
 
-/// The same with more in its environment.
+/// The same as it is built for the other tests, with more in its environment.
 pub fn run_with(
+    package: &str,
+    test: &[&str],
+    flags: &[Flag],
+    args: &[String],
+    environment: &[(String, String)],
+) -> Result<(), String> {
+    run_as(&[], package, test, flags, args, environment)
+}
+
+fn run_as(
+    profile: &[&str],
     package: &str,
     test: &[&str],
     flags: &[Flag],
@@ -31,7 +43,7 @@ pub fn run_with(
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["test", "--package", package, "--test"]).args(test).args(["--", "--nocapture"]);
+    command.arg("test").args(profile).args(["--package", package, "--test"]).args(test).args(["--", "--nocapture"]);
     command.envs(environment.iter().map(|(name, value)| (name, value)));
     for ((_, variable, _), number) in flags.iter().zip(numbers) {
         if let Some(number) = number {
