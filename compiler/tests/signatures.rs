@@ -18,6 +18,8 @@ mod function;
 mod operator;
 #[path = "../../macros/src/record.rs"]
 mod record;
+#[path = "../../macros/src/side_outputs.rs"]
+mod side_outputs;
 #[path = "../../macros/src/supported.rs"]
 mod supported;
 
@@ -208,6 +210,22 @@ const AGGREGATES: &[(By, &str)] = &[
     (Check, "#[aggregate] impl Accumulator for Acc { type Input = Plain; type Output = i64; $add $finish }"),
 ];
 
+const SIDES: &[(By, &str)] = &[
+    (Nobody, "#[derive(SideOutputs)] pub enum S { A(Item), B(Item) }"),
+    (Nobody, "#[derive(Debug, SideOutputs)] pub enum S { /// Odd ones.\n Odd(Item) }"),
+    (Both, "#[derive(SideOutputs)] pub struct S { pub a: Item }"),
+    (Both, "#[derive(SideOutputs)] pub enum S {}"),
+    (Both, "#[derive(SideOutputs)] pub enum S { A(Item), B }"),
+    (Both, "#[derive(SideOutputs)] pub enum S { A(Item, Item) }"),
+    (Both, "#[derive(SideOutputs)] pub enum S { A { item: Item } }"),
+    (Both, "#[derive(SideOutputs)] pub enum S<T> { A(T) }"),
+    (Check, "#[derive(SideOutputs)] pub enum S { A(String) }"),
+    (Check, "#[derive(SideOutputs)] pub enum S { A(Vec<Item>) }"),
+    (Check, "#[derive(SideOutputs)] pub enum S { A((i64, i64)) }"),
+    (Check, "#[derive(SideOutputs)] enum S { A(Item) }"),
+    (Check, "#[derive(SideOutputs)] pub enum S { A(Plain) }"),
+];
+
 const CONNECTORS: &[(By, &str)] = &[
     (
         Nobody,
@@ -284,7 +302,13 @@ fn expand(item: syn::Item) -> Option<TokenStream> {
         syn::Item::Struct(item) if derived(&item.attrs, "Connector") => {
             result(syn::parse2(item.to_token_stream()).and_then(|input| connector::derive(&input)))
         }
+        syn::Item::Struct(item) if derived(&item.attrs, "SideOutputs") => {
+            result(syn::parse2(item.to_token_stream()).and_then(|input| side_outputs::derive(&input)))
+        }
         syn::Item::Struct(item) => result(syn::parse2(item.to_token_stream()).and_then(|input| record::derive(&input))),
+        syn::Item::Enum(item) if derived(&item.attrs, "SideOutputs") => {
+            result(syn::parse2(item.to_token_stream()).and_then(|input| side_outputs::derive(&input)))
+        }
         syn::Item::Enum(item) => result(syn::parse2(item.to_token_stream()).and_then(|input| record::derive(&input))),
         _ => None,
     }
@@ -321,6 +345,11 @@ fn agree(table: &[(By, &str)]) {
 #[test]
 fn functions() {
     agree(FUNCTIONS);
+}
+
+#[test]
+fn side_outputs_of_operators() {
+    agree(SIDES);
 }
 
 #[test]

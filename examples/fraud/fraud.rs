@@ -153,6 +153,21 @@ pub struct Limits {
     of_bank: BroadcastState<String, Decimal<10, 2>>,
 }
 
+/// A card of a bank whose limit nobody has said.
+#[derive(Clone, Debug, Record)]
+pub struct Unlimited {
+    pub card: String,
+    pub payments: i64,
+}
+
+/// What else is found.
+#[derive(SideOutputs)]
+pub enum Beside {
+    Unlimited(Unlimited),
+    /// Payments of more than four fifths of the limit.
+    Near(Alert),
+}
+
 /// Finds payments above the limit of the bank of their card, which is its first letter.
 pub struct AboveLimit;
 
@@ -160,6 +175,7 @@ pub struct AboveLimit;
 impl Process for AboveLimit {
     type Input = Payment;
     type Output = Alert;
+    type Side = Beside;
     type State = Waiting;
     type Broadcast = Limit;
     type Shared = Limits;
@@ -181,9 +197,17 @@ impl Process for AboveLimit {
     fn on_event_timer(&mut self, _: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
         let Waiting { card, payments, .. } = std::mem::take(cx.state());
         let bank: String = card.chars().take(1).collect();
-        let Some(most) = cx.shared().of_bank.get(&bank).copied() else { return Ok(()) };
-        for (at, amount) in payments.into_iter().filter(|(_, amount)| *amount > most) {
-            cx.emit(Alert { card: card.clone(), amount, at, after: Duration(0) });
+        let Some(most) = cx.shared().of_bank.get(&bank).copied() else {
+            cx.side(Beside::Unlimited(Unlimited { card, payments: payments.len() as i64 }));
+            return Ok(());
+        };
+        for (at, amount) in payments {
+            let alert = Alert { card: card.clone(), amount, at, after: Duration(0) };
+            if amount > most {
+                cx.emit(alert);
+            } else if amount.0 * 5 > most.0 * 4 {
+                cx.side(Beside::Near(alert));
+            }
         }
         Ok(())
     }

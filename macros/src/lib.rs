@@ -9,6 +9,7 @@ mod function;
 mod operator;
 mod record;
 mod shared;
+mod side_outputs;
 mod state;
 mod supported;
 
@@ -60,6 +61,14 @@ pub fn derive_shared(input: TokenStream) -> TokenStream {
     shared::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
+/// Makes an enum the side outputs of an operator: a variant for each, with its record. `type Side = Beside;` names it, and `side Odd into odd`
+/// takes the rows of a variant.
+#[proc_macro_derive(SideOutputs)]
+pub fn derive_side_outputs(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    side_outputs::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
 /// Makes a struct the options of a connector of one's own: `from poll { url: ".." }`, `into batch { .. }`.
 ///
 /// Each field is an option, with its type and its doc comment. One of type `Option` may be left out, and one with
@@ -96,7 +105,7 @@ pub fn aggregate(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes an `impl Process for ..` an operator of the language: `| process by country FraudScore { threshold: 0.9 }`.
 ///
-/// `Input` and `Output` are records, and so is `Side`, where there is a side output. What is left out is filled in: `Side`,
+/// `Input` and `Output` are records, and so is `Side`, where there is a side output; of several it is an enum that derives `SideOutputs`. What is left out is filled in: `Side`,
 /// `State`, `Broadcast` and `Shared` are then nothing.
 #[proc_macro_attribute]
 pub fn operator(arguments: TokenStream, item: TokenStream) -> TokenStream {

@@ -34,7 +34,7 @@ pub use crate::value::{
 };
 pub use crate::{aggregates, formats, functions};
 pub use crate::{flow_enum, format_text};
-pub use millstream_macros::{Record, Shared, State};
+pub use millstream_macros::{Record, Shared, SideOutputs, State};
 pub use std::cmp::Reverse;
 
 /// What derived code names.

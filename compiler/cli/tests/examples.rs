@@ -132,7 +132,7 @@ fn enrich() {
     }
 }
 
-/// State, timers and a side output of an operator in Rust.
+/// State, timers and side outputs of operators in Rust.
 #[test]
 fn fraud() {
     let example = support::root().join("examples/fraud");
@@ -143,7 +143,7 @@ fn fraud() {
         let command = ["--parallelism", parallelism, "--fresh", "--replace"];
         let output = Command::new(&binary).args(command).current_dir(&folder).output().expect("the pipeline starts");
         support::assert_success(&output, "fraud");
-        for name in ["alerts", "calm", "lost", "above"] {
+        for name in ["alerts", "calm", "lost", "above", "near", "unlimited"] {
             let lines = |text: String| {
                 let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
                 lines.sort();

@@ -1,4 +1,4 @@
-//! An operator in Rust over five streams: three by key, two that come to every subtask. Killed, and gone on with at another parallelism.
+//! An operator in Rust over five streams, three by key, two that come to every subtask, with several side outputs. Killed, and gone on with at another parallelism.
 
 mod support;
 
@@ -21,8 +21,15 @@ stream entries =
     orders
     | process by customer Accounts
         with payments by payer with broadcast rates with refunds by customer with broadcast titles
+        side Known into known side Refunded into refunded
 
 sink entries into file { path: "out", format: json }
+
+// Behind a side output: another exchange by key with state behind it, and an operator in the same chain. Nobody takes `Forgotten`.
+stream refunds_of = refunded | process by customer Counted
+sink refunds_of into file { path: "refunds_of", format: json }
+stream names = known | select { name: f"{kind} {what}" }
+sink names into file { path: "names", format: json }
 "#;
 
 const RUST: &str = r#"use millstream::prelude::*;
@@ -70,6 +77,44 @@ pub struct Entry {
     pub at: Option<Timestamp>,
 }
 
+/// Something that every subtask knows from now on.
+#[derive(Clone, Debug, Record)]
+pub struct Fact {
+    pub kind: String,
+    pub what: String,
+}
+
+#[derive(SideOutputs)]
+pub enum Beside {
+    Refunded(Refund),
+    Forgotten(Order),
+    Known(Fact),
+}
+
+#[derive(Clone, Debug, Record)]
+pub struct Count {
+    pub n: i64,
+    pub customer: String,
+    pub refunds: i64,
+}
+
+/// The how manyth of its customer each refund is.
+pub struct Counted;
+
+#[operator]
+impl Process for Counted {
+    type Input = Refund;
+    type Output = Count;
+    type State = i64;
+
+    fn process(&mut self, row: Refund, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        *cx.state() += 1;
+        let refunds = *cx.state();
+        cx.emit(Count { n: row.n, customer: row.customer, refunds });
+        Ok(())
+    }
+}
+
 pub enum Event {
     Order(Order),
     Payment(Payment),
@@ -100,10 +145,16 @@ impl Process for Accounts {
     type Input = Event;
     type Output = Entry;
     type State = Seen;
+    type Side = Beside;
     type Broadcast = Everywhere;
     type Shared = Known;
 
     fn process(&mut self, event: Event, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        match &event {
+            Event::Order(row) => cx.side(Beside::Forgotten(row.clone())),
+            Event::Refund(row) => cx.side(Beside::Refunded(row.clone())),
+            Event::Payment(_) => {}
+        }
         let (kind, customer, n) = match event {
             Event::Order(row) => ("order", row.customer, row.n),
             Event::Payment(row) => ("payment", row.payer, row.n),
@@ -127,16 +178,17 @@ impl Process for Accounts {
 
     fn on_broadcast(&mut self, row: Everywhere, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure> {
         let (known, everywhere) = cx.broadcast();
-        let kind = match row {
+        let (kind, what) = match row {
             Everywhere::Rate(row) => {
                 known.rates.change(everywhere).insert(0, row.rate);
-                "rate"
+                ("rate", row.rate.to_string())
             }
             Everywhere::Title(row) => {
-                known.titles.change(everywhere).insert(0, row.title);
-                "title"
+                known.titles.change(everywhere).insert(0, row.title.clone());
+                ("title", row.title)
             }
         };
+        cx.side(Beside::Known(Fact { kind: kind.to_owned(), what }));
         cx.emit(Entry { kind: kind.to_owned(), n: 0, customer: None, count: 0, before: 0, known: String::new(), at: None });
         Ok(())
     }
@@ -151,8 +203,13 @@ fn drop_in(folder: &Path, stream: &str, name: &str, rows: &str) {
 }
 
 fn entries(folder: &Path) -> Vec<String> {
+    rows(&folder.join("out"))
+}
+
+/// Committed rows of a folder, in order.
+fn rows(folder: &Path) -> Vec<String> {
     let mut rows = Vec::new();
-    for file in std::fs::read_dir(folder.join("out")).into_iter().flatten().map(|file| file.expect("a file").path()) {
+    for file in std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("a file").path()) {
         if file.extension().is_some_and(|extension| extension == "json") {
             rows.extend(std::fs::read_to_string(&file).unwrap_or_default().lines().map(str::to_owned));
         }
@@ -224,4 +281,14 @@ fn five_streams_come_into_one_operator() {
     let second: Vec<String> = entries(&folder).into_iter().filter(|row| row.contains("\"known\":\"Dr 7\"")).collect();
     assert_eq!(second, expected);
     assert_eq!(entries(&folder).len(), 94);
+
+    // Both side outputs, exactly once: the counts behind one of them come from the checkpoint, too.
+    let refund =
+        |n: i64, customer: i64, refunds: i64| format!("{{\"n\":{n},\"customer\":\"c{customer}\",\"refunds\":{refunds}}}");
+    let mut expected: Vec<String> =
+        (0..10).flat_map(|n| [refund(100 + n, n, 1), refund(200 + n, n, 2), refund(1000 + n, n, 3)]).collect();
+    expected.sort();
+    assert_eq!(rows(&folder.join("refunds_of")), expected);
+    let fact = |name: &str| format!("{{\"name\":\"{name}\"}}");
+    assert_eq!(rows(&folder.join("names")), [fact("rate 7"), fact("rate 7"), fact("title Dr"), fact("title Dr")]);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use millstream_runtime::graph::errors::error_stream;
-use millstream_runtime::graph::{Chain, Exchange, ExecutionGraph, Expr, Operation, Port, VertexId};
+use millstream_runtime::graph::{Chain, Exchange, ExecutionGraph, Expr, Operation, Port, ProcessOperation, VertexId};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -123,9 +123,7 @@ impl<'a> Builder<'a> {
             Operation::Top(top) if top.late_output => Some(self.consumers(id, Port::Late)),
             Operation::Sort(sort) if sort.late_output => Some(self.consumers(id, Port::Late)),
             Operation::Join(join) if join.times().is_some_and(|times| times.late_output) => Some(self.consumers(id, Port::Late)),
-            Operation::Process(process) if process.side.is_some() && self.has_output(id, Port::Side) => {
-                Some(self.consumers(id, Port::Side))
-            }
+            Operation::Process(process) => self.sides(id, process),
             _ => None,
         };
         let stage = Stage::new(cx, id, late);
@@ -187,6 +185,29 @@ impl<'a> Builder<'a> {
             let #variable = cx.errors(#uid, #name, |error: ErrorRow| #row { #fields }, #next)?;
         });
         Some(quote!(#variable))
+    }
+
+    /// The stage of the side outputs of an operator in Rust, where somebody wants one.
+    fn sides(&mut self, id: VertexId, process: &'a ProcessOperation) -> Option<TokenStream> {
+        let wanted = |number: usize| self.has_output(id, Port::Side(number));
+        if !(0..process.sides.len()).any(wanted) {
+            return None;
+        }
+        let mut stages = Vec::new();
+        for (number, side) in process.sides.iter().enumerate() {
+            stages.push(match self.consumers(id, Port::Side(number)) {
+                next if self.has_output(id, Port::Side(number)) => {
+                    let row = self.cx.row(&side.rows.schema);
+                    quote!(Converted::<_, #row>::new(#next))
+                }
+                nobody => nobody,
+            });
+        }
+        if process.sides.iter().all(|side| side.variant.is_none()) {
+            return stages.pop();
+        }
+        let each = stages.into_iter().rev().fold(quote!(Discard), |others, stage| quote!(EitherStage::new(#stage, #others)));
+        Some(quote!(SideStages::of(#each)))
     }
 
     fn has_output(&self, id: VertexId, port: Port) -> bool {

@@ -149,9 +149,11 @@ fn collect_late<'a>(items: &mut Items<'a>, seen: &mut Seen<'a>, pipeline: &'a Pi
         | StageKind::Top(ast::Top { late_into: Some(name), .. })
         | StageKind::Dedup { late_into: Some(name), .. }
         | StageKind::Sort(ast::Sort { late_into: Some(name), .. })
-        | StageKind::Join(ast::Join { late_into: Some(name), .. })
-        | StageKind::Process(ast::Process { side_into: Some(name), .. })) = &stage.kind
+        | StageKind::Join(ast::Join { late_into: Some(name), .. })) = &stage.kind
         else {
+            if let StageKind::Process(process) = &stage.kind {
+                process.sides.iter().for_each(|side| items.define(seen, &side.into, owner, diags));
+            }
             continue;
         };
         items.define(seen, name, owner, diags);

@@ -30,12 +30,18 @@ pub fn dump(program: &Program) -> String {
 fn dump_node(out: &mut String, program: &Program, node: &Node) {
     let _ = writeln!(out, "\n{}", node.uid);
     for (input, port) in &node.inputs {
-        let uid = program.nodes.get(input.0 as usize).map_or("?", |node| &node.uid);
+        let from = program.nodes.get(input.0 as usize);
+        let uid = from.map_or("?", |node| &node.uid);
         let rows = match port {
-            Port::Main => "",
-            Port::Late => ", late rows",
-            Port::Side => ", side rows",
-            Port::Error => ", errors",
+            Port::Main => "".to_owned(),
+            Port::Late => ", late rows".to_owned(),
+            Port::Side(number) => match from.map(|node| &node.operation) {
+                Some(Operation::Process(process)) => {
+                    process.sides.get(*number).map_or_else(String::new, |side| format!(", {}", side.text()))
+                }
+                _ => String::new(),
+            },
+            Port::Error => ", errors".to_owned(),
         };
         let _ = writeln!(out, "  reads {uid}{rows}");
     }

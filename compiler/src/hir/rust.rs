@@ -24,11 +24,11 @@ mod known;
 mod operators;
 pub use aggregates::OwnAggregate;
 pub use known::{Known, built_in};
-pub use operators::{Inputs, Operator};
+pub use operators::{Inputs, Operator, Side};
 
 /// Types the items of all Rust files. Gives the modules, and the functions.
 pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule>, Vec<Function>) {
-    let mut types = Types { files, done: HashMap::new(), open: Vec::new() };
+    let mut types = Types { files, done: HashMap::new(), open: Vec::new(), sides: HashMap::new() };
     let mut modules = Vec::with_capacity(files.len());
     for (number, file) in files.iter().enumerate() {
         let path = cx.sources.file(file.id).path.clone();
@@ -52,6 +52,12 @@ pub fn lower<'a>(cx: &mut Context<'a>, files: &'a [RustFile]) -> (Vec<RustModule
     }
     for (number, file) in files.iter().enumerate() {
         modules[number].aggregates = file.aggregates.iter().filter_map(|item| types.aggregate(cx, number, item)).collect();
+    }
+    for (number, file) in files.iter().enumerate() {
+        for several in file.enums.iter().filter(|several| several.sides) {
+            let sides = types.sides_of(cx, number, several);
+            types.sides.insert((number, &several.name.text), sides);
+        }
     }
     for (number, file) in files.iter().enumerate() {
         for operator in &file.operators {
@@ -95,6 +101,8 @@ struct Types<'a> {
     done: HashMap<(usize, usize), Ty>,
     /// Those whose fields are being looked at.
     open: Vec<(usize, usize)>,
+    /// Enums of side outputs, by file and name; None: reported.
+    sides: HashMap<(usize, &'a str), Option<Vec<Side>>>,
 }
 
 impl<'a> Types<'a> {

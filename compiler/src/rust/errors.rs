@@ -5,12 +5,14 @@ mod asynchronous;
 mod bindings;
 mod connectors;
 mod inputs;
+mod sides;
 
 pub use aggregates::*;
 pub use asynchronous::*;
 pub use bindings::*;
 pub use connectors::*;
 pub use inputs::*;
+pub use sides::*;
 
 use super::Written;
 use crate::diagnostics::{Diagnostic, did_you_mean};
@@ -66,8 +68,17 @@ pub fn unsupported(written: &Written, reason: &str, help: &str) -> Diagnostic {
 
 /// Type parameters.
 pub(super) fn generic(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error("E0803", format!("a {what} of the language has no type parameters"), span, "nothing says what this is")
-        .with_help(format!("write one {what} for each type that it is used with"))
+    Diagnostic::error(
+        "E0803",
+        format!("{} {what} of the language has no type parameters", article(what)),
+        span,
+        "nothing says what this is",
+    )
+    .with_help(format!("write one {what} for each type that it is used with"))
+}
+
+fn article(what: &str) -> &'static str {
+    if what.starts_with(['a', 'e', 'o']) { "an" } else { "a" }
 }
 
 /// Lifetimes.
@@ -76,8 +87,13 @@ pub(super) fn lifetime(span: Span, what: &str) -> Diagnostic {
         "function" => "take `&str` or `&T`, and return a value of its own: `String`, `Vec<T>`",
         _ => "hold values of their own: `String` instead of `&'a str`",
     };
-    Diagnostic::error("E0803", format!("a {what} of the language has no lifetimes"), span, "nothing is borrowed from a row")
-        .with_help(help)
+    Diagnostic::error(
+        "E0803",
+        format!("{} {what} of the language has no lifetimes", article(what)),
+        span,
+        "nothing is borrowed from a row",
+    )
+    .with_help(help)
 }
 
 /// `async fn` and the like.
@@ -356,12 +372,6 @@ pub fn input_lacks(span: Span, operator: &str, column: &str, ty: &str, reason: &
         None => format!("`| select {{ .., {column}: .. }}` before it gives it one"),
     };
     Diagnostic::error("E0812", format!("`{operator}` takes `{column}: {ty}`"), span, reason.to_owned()).with_help(help)
-}
-
-/// `side into x` without a side output, and the like.
-pub fn no_side(name: &Name, operator: &str) -> Diagnostic {
-    Diagnostic::error("E0812", format!("`{operator}` has no side output"), name.span, "nothing comes here")
-        .with_help("write `type Side = ..;` in its `impl Process`, or take `side into` away")
 }
 
 /// An operator over a table.

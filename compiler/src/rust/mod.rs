@@ -23,9 +23,10 @@ pub use connectors::{ConnectorDefault, RustConnectorItem, RustOption};
 pub use errors::{
     aggregate_over_table, aggregate_wrong, bad_option, concealed, connector_default, connector_keyed_without_tables,
     connector_name_taken, connector_option_type, connector_without_sides, event_time_is_no_timestamp, input_lacks,
-    inputs_of_enum, name_taken, needs_feature, no_crate, no_result, no_second, no_side, no_such_option, not_an_operator,
-    not_annotated, nothing_annotated, operator_struct, option_missing, over_table, second_by_key, second_missing, second_to_all,
-    sink_lacks, type_not_annotated, unit_without_timestamp, unsupported, waits_not_here,
+    inputs_of_enum, name_taken, needs_feature, no_crate, no_result, no_second, no_side, no_such_option, no_such_side,
+    not_an_operator, not_annotated, nothing_annotated, one_side, operator_struct, option_missing, over_table, second_by_key,
+    second_missing, second_to_all, side_twice, sides_not_derived, sink_lacks, type_not_annotated, unit_without_timestamp,
+    unsupported, waits_not_here, which_side,
 };
 pub use read::{ModuleFile, read};
 pub use types::{TypeKind, TypeMember};
@@ -145,7 +146,7 @@ pub struct RustOperator {
     pub timers: Vec<String>,
 }
 
-/// `pub enum Event { Payment(Payment), Block(Block) }`
+/// `pub enum Event { Payment(Payment), Block(Block) }`: rows of several inputs, or of several side outputs
 #[derive(Clone, Debug, PartialEq)]
 pub struct RustEnum {
     pub name: Name,
@@ -153,6 +154,8 @@ pub struct RustEnum {
     pub path: Vec<String>,
     pub variants: Vec<(String, Written)>,
     pub public: bool,
+    /// It derives `SideOutputs`.
+    pub sides: bool,
 }
 
 /// A struct whose fields may be the options of an operator.

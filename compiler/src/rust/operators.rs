@@ -50,21 +50,41 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
 /// Remembers an enum: it may be the rows of several inputs.
 pub(super) fn read_enum(reader: &mut Reader<'_>, item: &syn::ItemEnum, path: &[String]) {
     let name = reader.place.name(&item.ident);
-    let variants: Option<Vec<_>> = item
-        .variants
-        .iter()
-        .map(|variant| match &variant.fields {
+    let sides = derives_sides(&item.attrs);
+    let mut variants = Vec::new();
+    for variant in &item.variants {
+        match &variant.fields {
             syn::Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-                let written = fields.unnamed.first().map(|field| Written::of(&field.ty, &reader.place))?;
-                Some((reader.place.ident(&variant.ident), written))
+                let written = Written::of(&fields.unnamed[0].ty, &reader.place);
+                variants.push((reader.place.ident(&variant.ident), written));
             }
-            _ => None,
-        })
-        .collect();
-    if let Some(variants) = variants.filter(|_| item.generics.params.is_empty()) {
-        let public = matches!(item.vis, syn::Visibility::Public(_));
-        reader.file.enums.push(RustEnum { path: within(path, name.text.clone()), name, variants, public });
+            _ if sides => {
+                let diagnostic = errors::side_without_record(&reader.place.name(&variant.ident));
+                reader.report(diagnostic);
+                return reader.file.broken.push(name.text);
+            }
+            _ => return,
+        }
     }
+    if sides {
+        if item.variants.is_empty() {
+            let diagnostic = errors::no_enum_of_sides(&name);
+            reader.report(diagnostic);
+            return reader.file.broken.push(name.text);
+        }
+        if !(reader.is_public(&item.vis, &item.ident, "enum") && reader.no_generics(&item.generics, "enum of side outputs")) {
+            return reader.file.broken.push(name.text);
+        }
+    }
+    if item.generics.params.is_empty() {
+        let public = matches!(item.vis, syn::Visibility::Public(_));
+        reader.file.enums.push(RustEnum { path: within(path, name.text.clone()), name, variants, public, sides });
+    }
+}
+
+/// `#[derive(SideOutputs)]`
+pub(super) fn derives_sides(attrs: &[syn::Attribute]) -> bool {
+    attributes::derives(attrs).iter().any(|derive| derive == "SideOutputs")
 }
 
 /// Reads an implementation of a trait that says what a struct is.

@@ -36,6 +36,11 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
     if derives.iter().any(|derive| derive == "Connector") {
         return super::connectors::read_struct(reader, item, path);
     }
+    if super::operators::derives_sides(&item.attrs) {
+        let diagnostic = errors::no_enum_of_sides(&name);
+        reader.report(diagnostic);
+        return reader.file.broken.push(name.text);
+    }
     if !derives.iter().any(|derive| derive == "Record") {
         if let Some(derive) = derives.iter().find(|derive| matches!(derive.as_str(), "Source" | "Sink")) {
             let diagnostic = errors::binding_of_no_record(&name, derive);

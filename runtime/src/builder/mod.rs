@@ -61,6 +61,7 @@ mod parts;
 mod pipeline;
 mod process;
 mod rows;
+mod sides;
 mod sink;
 mod source;
 mod stream;

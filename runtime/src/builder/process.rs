@@ -10,14 +10,14 @@ use super::parts::{Draft, Placed, Producer};
 use super::rows::{Row, closure, origin, rows, ty_of};
 use super::stream::Stream;
 use crate::error::JobResult;
-use crate::graph::{Exchange, Hints, KeyedInput, Operation, Origin, Port, ProcessOperation, SecondInput, StreamType, Ty};
+use crate::graph::{Exchange, Hints, KeyedInput, Operation, Origin, Port, ProcessOperation, SecondInput, SideOutput, Ty};
 use crate::operator::{Either, Operator};
 use crate::operators::{KeyedProcess, Process, Processing, WithBroadcast};
 use crate::record::Key;
 use crate::value::{EvalError, Timestamp};
 
 /// A process where no row has an event time.
-type NoTime<T> = fn(&T) -> Option<Timestamp>;
+pub(super) type NoTime<T> = fn(&T) -> Option<Timestamp>;
 
 impl<T, L, K, F> KeyedStream<T, L, K, F>
 where
@@ -120,7 +120,7 @@ where
                 variants: [String::new(), String::new()],
             }),
         };
-        let operation = Operation::Process(operation::<T, K, P>(true, Some(second_input), None, &at));
+        let operation = Operation::Process(operation::<T, K, P>(true, Some(second_input), Vec::new(), &at));
         let ways = (self.keyed.key.clone(), other.keyed.key.clone(), self.time, other.time);
         let (left, right) = (self.keyed.dealt(), other.keyed.dealt());
         two(left, right.from, "process", operation, at, move |_| {
@@ -158,7 +158,7 @@ where
     {
         let at = origin(Location::caller(), "process");
         let second_input = SecondInput { input: Ty::Record(rows::<P::Broadcast>().schema), of: None, keyed: None };
-        let operation = Operation::Process(operation::<T, K, P>(true, Some(second_input), None, &at));
+        let operation = Operation::Process(operation::<T, K, P>(true, Some(second_input), Vec::new(), &at));
         let (key, time) = (self.keyed.key.clone(), self.time);
         let right = other.exchange(Exchange::Broadcast, |cx, edge| cx.broadcast::<P::Broadcast>(edge));
         two(self.keyed.dealt(), right.from, "process", operation, at, move |_| {
@@ -188,7 +188,7 @@ where
     P::Output: Row,
     M: Fn() -> P + Send + Sync + 'static,
 {
-    let operation = Operation::Process(operation::<T, K, P>(time.is_some(), None, None, &at));
+    let operation = Operation::Process(operation::<T, K, P>(time.is_some(), None, Vec::new(), &at));
     let key = keyed.key.clone();
     keyed.dealt().then("process", operation, &at, move |_| {
         Ok(KeyedProcess::new(make(), Spec { key: key.clone(), time: time.clone(), input: |row: T| row, types: PhantomData }))
@@ -212,7 +212,8 @@ where
     P::Side: Row,
     M: Fn() -> P + Send + Sync + 'static,
 {
-    let operation = Operation::Process(operation::<T, K, P>(time.is_some(), None, Some(rows::<P::Side>()), &at));
+    let sides = vec![SideOutput { variant: None, rows: rows::<P::Side>() }];
+    let operation = Operation::Process(operation::<T, K, P>(time.is_some(), None, sides, &at));
     let key = keyed.key.clone();
     let side = Branch::new();
     let ways = side.clone();
@@ -220,7 +221,7 @@ where
         let spec = Spec { key: key.clone(), time: time.clone(), input: |row: T| row, types: PhantomData };
         Ok(KeyedProcess::new(make(), spec).with_side(ways.stage(cx)?))
     });
-    let side = main.beside(Port::Side, side);
+    let side = main.beside(Port::Side(0), side);
     (main, side)
 }
 
@@ -260,10 +261,10 @@ where
     }
 }
 
-fn operation<T: Row, K: Key, P: Process>(
+pub(super) fn operation<T: Row, K: Key, P: Process>(
     timed: bool,
     second: Option<SecondInput>,
-    side: Option<StreamType>,
+    sides: Vec<SideOutput>,
     at: &Origin,
 ) -> ProcessOperation
 where
@@ -281,18 +282,18 @@ where
         of: None,
         second,
         output: Ty::Record(rows::<P::Output>().schema),
-        side,
+        sides,
         time: timed.then(|| time_expr(at)),
         timers: Vec::new(),
     }
 }
 
 /// What the operator is told: the closures.
-struct Spec<I, K, P, F, W, N> {
-    key: F,
-    time: Option<W>,
-    input: N,
-    types: PhantomData<fn(I) -> (K, P)>,
+pub(super) struct Spec<I, K, P, F, W, N> {
+    pub key: F,
+    pub time: Option<W>,
+    pub input: N,
+    pub types: PhantomData<fn(I) -> (K, P)>,
 }
 
 impl<I, K, P, F, W, N> Processing for Spec<I, K, P, F, W, N>

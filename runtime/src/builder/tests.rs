@@ -253,6 +253,59 @@ fn operators_with_state_timers_and_a_side() {
     assert!(rows.contains(&("ann".to_owned(), 50)), "{rows:?}");
 }
 
+/// Rows by what becomes of them.
+#[derive(millstream_macros::SideOutputs)]
+enum Beside {
+    Small((String, i64)),
+    Large(Order),
+}
+
+/// Sends on what is neither small nor large.
+struct Sort;
+
+impl Process for Sort {
+    type Input = Order;
+    type Output = (String, i64);
+    type Side = Beside;
+    type State = i64;
+    type Broadcast = NoBroadcast;
+    type Shared = ();
+
+    fn process(&mut self, row: Order, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        match row.amount {
+            ..100 => cx.side(Beside::Small((row.customer, row.amount))),
+            300.. => cx.side(Beside::Large(row)),
+            _ => cx.emit((row.customer, row.amount)),
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn operators_with_several_sides() {
+    let rows = over_orders(2, |orders| {
+        let (middle, (small, large)) = orders.key_by(|order| order.customer.clone()).process_with_sides(|| Sort);
+        // Behind one side an exchange and an operator with state, behind the other nothing but a function.
+        let small = small.key_by(|(customer, _)| customer.clone()).first().map(|(customer, amount)| (customer, -amount));
+        let large = large.map(|order| (order.customer, order.amount * 1000));
+        middle.union(small).union(large).into_channel(9)
+    });
+    let expected = [("ann", -50), ("ann", 250), ("ann", 300_000), ("bob", 100), ("eve", 999_000)];
+    assert_eq!(rows, expected.map(|(name, amount)| (name.to_owned(), amount)));
+    let pipeline = Pipeline::new("sides");
+    let (_sender, orders) = pipeline.channel::<Order>("orders", 4);
+    let timed = orders.key_by(|order| order.customer.clone()).timed_by(|order| order.at);
+    let (middle, (small, large)) = timed.process_with_sides(|| Sort);
+    let _receivers = (middle.into_channel(1), small.into_channel(1), large.into_channel(1));
+    let graph = pipeline.graph();
+    let ports: Vec<String> = graph
+        .topological()
+        .into_iter()
+        .flat_map(|id| graph.inputs(id).into_iter().map(|(_, edge)| edge.port.to_string()).collect::<Vec<_>>())
+        .collect();
+    assert_eq!(ports, ["main", "main", "side", "side 2"]);
+}
+
 /// Rows of either stream.
 enum Both {
     Order(Order),

@@ -61,8 +61,8 @@ pub enum Port {
     Main,
     /// Late rows of a windowed aggregate, as they came in.
     Late,
-    /// The side output of an operator in Rust.
-    Side,
+    /// A side output of an operator in Rust: which of [`ProcessOperation::sides`].
+    Side(usize),
     /// What could not be read or computed: see [`errors`](super::errors).
     Error,
 }
@@ -242,8 +242,10 @@ impl JobGraph {
     pub fn output_type(&self, vertex: VertexId, port: Port) -> &StreamType {
         match (port, self.inputs(vertex).first()) {
             (Port::Error, _) => super::errors::error_stream(),
-            (Port::Side, _) => match &self.vertex(vertex).operation {
-                Operation::Process(ProcessOperation { side: Some(side), .. }) => side,
+            (Port::Side(number), _) => match &self.vertex(vertex).operation {
+                Operation::Process(ProcessOperation { sides, .. }) => {
+                    sides.get(number).map_or(&self.vertex(vertex).output, |side| &side.rows)
+                }
                 _ => &self.vertex(vertex).output,
             },
             (Port::Late, Some((producer, edge))) => self.output_type(*producer, edge.port),

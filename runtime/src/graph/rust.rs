@@ -209,6 +209,21 @@ pub struct KeyedInput {
     pub variants: [String; 2],
 }
 
+/// `side into calm`, `side Odd into odd`: rows that an operator sends beside its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SideOutput {
+    /// The variant of its enum; None: the operator has one side output.
+    pub variant: Option<String>,
+    pub rows: StreamType,
+}
+
+impl SideOutput {
+    /// `side rows`, `side rows of Odd`
+    pub fn text(&self) -> String {
+        self.variant.as_ref().map_or("side rows".to_owned(), |variant| format!("side rows of {variant}"))
+    }
+}
+
 /// An operator in a Rust file, and what it is given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProcessOperation {
@@ -232,8 +247,8 @@ pub struct ProcessOperation {
     pub second: Option<SecondInput>,
     /// The record that it makes.
     pub output: Ty,
-    /// What the output `Side` carries.
-    pub side: Option<StreamType>,
+    /// What goes out beside its rows.
+    pub sides: Vec<SideOutput>,
     /// The time column of its input.
     pub time: Option<Expr>,
     /// `event`, `clock`: the timers that it hears of.

@@ -394,7 +394,8 @@ impl Display for Port {
         f.write_str(match self {
             Port::Main => "main",
             Port::Late => "late",
-            Port::Side => "side",
+            Port::Side(0) => "side",
+            Port::Side(number) => return write!(f, "side {}", number + 1),
             Port::Error => "error",
         })
     }

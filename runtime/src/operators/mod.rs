@@ -65,7 +65,10 @@ pub use lookup_by_key::LookupByKey;
 pub use lookup_in_memory::LookupInMemory;
 pub use materialize::Materialize;
 pub use over::{Analysis, Over};
-pub use process::{Context, Converted, KeyedProcess, NoBroadcast, NoSide, Process, Processing, SharedContext, WithBroadcast};
+pub use process::{
+    Context, Converted, KeyedProcess, NoBroadcast, NoSide, Process, Processing, SharedContext, SideOutputs, SideStages,
+    WithBroadcast,
+};
 pub use project::Project;
 pub use ranking::{Limit, Ranking};
 pub use session_aggregate::SessionAggregate;

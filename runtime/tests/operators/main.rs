@@ -15,6 +15,7 @@ mod lookups;
 mod over;
 mod process;
 mod process_broadcast;
+mod process_many;
 mod process_two;
 mod ranking;
 mod sessions;

@@ -20,7 +20,7 @@ impl<'a> Stage<'a> {
         let name = names.type_name(&format!("{item} process"));
         let operator = cx.rust.path(process.module, &process.path);
         cx.rust_values.borrow_mut().extend([process.input.clone(), process.output.clone()]);
-        cx.rust_values.borrow_mut().extend(process.side.iter().map(|side| Ty::Record(side.schema.clone())));
+        cx.rust_values.borrow_mut().extend(process.sides.iter().map(|side| Ty::Record(side.rows.schema.clone())));
         let (row, out) = (cx.row(self.input.schema), cx.row(self.output.schema));
         let keys: Vec<&Expr> = process.keys.iter().collect();
         let key = key_type(cx, &keys);
@@ -106,10 +106,7 @@ impl<'a> Stage<'a> {
             }
         };
         let options = self.process_options(process, &operator);
-        let side = self.late.as_ref().zip(process.side.as_ref()).map(|(stage, side)| {
-            let side = cx.row(&side.schema);
-            quote!(.with_side(Converted::<_, #side>::new(#stage)))
-        });
+        let side = self.late.as_ref().map(|stage| quote!(.with_side(#stage)));
         let ttl = self.ttl();
         let broadcast = second.filter(|(second, _)| second.keyed.is_none()).map(|(second, rows)| {
             let row = cx.row(rows.schema);

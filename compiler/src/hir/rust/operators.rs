@@ -5,7 +5,7 @@ use millstream_runtime::graph::Ty;
 use super::Types;
 use crate::hir::context::Context;
 use crate::hir::errors::names;
-use crate::rust::{self, RustOperator, RustStruct, Written, WrittenKind};
+use crate::rust::{self, RustEnum, RustOperator, RustStruct, Written, WrittenKind};
 
 /// An operator of a Rust file, typed.
 #[derive(Clone, Debug)]
@@ -23,8 +23,7 @@ pub struct Operator<'a> {
     pub broadcast: Inputs,
     pub output: Ty,
     pub output_time: Option<String>,
-    pub side: Option<Ty>,
-    pub side_time: Option<String>,
+    pub sides: Vec<Side>,
     pub timers: Vec<String>,
 }
 
@@ -35,6 +34,16 @@ pub struct Inputs {
     pub of_enum: Option<Vec<String>>,
     /// The variant, and the record.
     pub rows: Vec<(String, Ty)>,
+}
+
+/// What an operator sends beside its rows.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// The variant of its enum; None: there is one side output.
+    pub variant: Option<String>,
+    pub record: Ty,
+    /// The column of event time.
+    pub time: Option<String>,
 }
 
 impl<'a> Types<'a> {
@@ -74,34 +83,15 @@ impl<'a> Types<'a> {
             fields.extend(self.known(cx, file, written, 0).map(|known| (field.text.clone(), known.ty)));
         }
         let records = (self.inputs(cx, file, operator), self.record(cx, file, operator.output.as_ref()));
-        let side = match &operator.side {
-            // Written out as what it is without.
-            Some(written) if matches!(&written.kind, WrittenKind::Named { name, .. } if name == "NoSide") => Ok(None),
-            Some(written) => self.record(cx, file, Some(written)).map(Some).ok_or(()),
-            None => Ok(None),
-        };
-        let ((Some((keyed, broadcast)), Some((output, output_time))), Ok(side), true) =
-            (records, side, fields.len() == item.fields.len())
+        let sides = operator.side.as_ref().map_or(Some(Vec::new()), |written| self.sides(cx, file, written));
+        let ((Some((keyed, broadcast)), Some((output, output_time))), Some(sides), true) =
+            (records, sides, fields.len() == item.fields.len())
         else {
             cx.items.broken.insert(name);
             return;
         };
-        let (side, side_time) = side.map_or((None, None), |(side, time)| (Some(side), time));
         let (path, timers) = (item.path.clone(), operator.timers.clone());
-        let typed = Operator {
-            module: file,
-            path,
-            item,
-            fields,
-            defaults,
-            keyed,
-            broadcast,
-            output,
-            output_time,
-            side,
-            side_time,
-            timers,
-        };
+        let typed = Operator { module: file, path, item, fields, defaults, keyed, broadcast, output, output_time, sides, timers };
         cx.rust_operators.insert(name, typed);
     }
 
@@ -115,16 +105,46 @@ impl<'a> Types<'a> {
         Some((keyed, broadcast))
     }
 
-    /// A record, or an enum of several. None: reported.
-    fn input(&mut self, cx: &mut Context<'a>, file: usize, operator: &str, written: &'a Written) -> Option<Inputs> {
+    /// What goes out beside its rows: a record, or an enum of several. None: reported.
+    fn sides(&mut self, cx: &mut Context<'a>, file: usize, written: &'a Written) -> Option<Vec<Side>> {
+        // Written out as what it is without.
+        if matches!(&written.kind, WrittenKind::Named { name, .. } if name == "NoSide") {
+            return Some(Vec::new());
+        }
+        let Some(several) = self.enum_of(file, written) else {
+            let (record, time) = self.record(cx, file, Some(written))?;
+            return Some(vec![Side { variant: None, record, time }]);
+        };
+        if !several.sides {
+            cx.report(rust::sides_not_derived(written.span, &several.name.text, several.name.span));
+            return None;
+        }
+        self.sides.get(&(file, several.name.text.as_str())).cloned().flatten()
+    }
+
+    /// Those of an enum. None: reported.
+    pub(super) fn sides_of(&mut self, cx: &mut Context<'a>, file: usize, several: &'a RustEnum) -> Option<Vec<Side>> {
+        let sides = several.variants.iter().map(|(variant, written)| {
+            let (record, time) = self.record(cx, file, Some(written))?;
+            Some(Side { variant: Some(variant.clone()), record, time })
+        });
+        sides.collect()
+    }
+
+    /// An enum of records.
+    fn enum_of(&self, file: usize, written: &'a Written) -> Option<&'a RustEnum> {
         let files = self.files;
-        let several = match &written.kind {
+        match &written.kind {
             WrittenKind::Named { before, name, .. } if before.is_empty() => {
                 files[file].enums.iter().find(|item| item.name.text == *name)
             }
             _ => None,
-        };
-        let Some(several) = several else {
+        }
+    }
+
+    /// A record, or an enum of several. None: reported.
+    fn input(&mut self, cx: &mut Context<'a>, file: usize, operator: &str, written: &'a Written) -> Option<Inputs> {
+        let Some(several) = self.enum_of(file, written) else {
             let (input, _) = self.record(cx, file, Some(written))?;
             return Some(Inputs { of_enum: None, rows: vec![(String::new(), input)] });
         };

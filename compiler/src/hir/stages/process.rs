@@ -3,7 +3,8 @@
 //! Before it stands a projection to what it takes: its columns, its keys and the event time, so that nothing else is kept.
 
 use millstream_runtime::graph::{
-    CastMode, Changelog, Expr, ExprKind, Field, Literal, Operation, Port, ProcessOperation, Schema, StreamType, TimeColumn, Ty,
+    CastMode, Changelog, Expr, ExprKind, Field, Literal, Operation, Port, ProcessOperation, Schema, SideOutput, StreamType,
+    TimeColumn, Ty,
 };
 
 use super::At;
@@ -14,14 +15,14 @@ use crate::hir::resolve::scope::Scope;
 use crate::hir::types::Typer;
 use crate::hir::types::casts::{adapt, plain_column};
 use crate::rust::{self, RustStruct};
-use crate::syntax::ast::{self, Name, OptionValue};
+use crate::syntax::ast::{self, Name, OptionValue, SideInto};
 
 pub fn lower<'a>(at: &mut At<'_, '_, 'a>, process: &'a ast::Process, input: Flow) -> Flow {
     let keys: Vec<Expr> = process.by.iter().map(|key| group_key(at, key, &input)).collect();
     let name = &process.name;
     let broken = |at: &mut At<'_, '_, 'a>| {
-        if let Some(side) = &process.side_into {
-            at.lowering.define_late(side, Flow::broken(&side.text));
+        for side in &process.sides {
+            at.lowering.define_late(&side.into, Flow::broken(&side.into.text));
         }
         Flow::broken(&name.text)
     };
@@ -41,14 +42,11 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, process: &'a ast::Process, input: Flow
     let Ok(with) = inputs::matched(at, process, &found, &keys) else { return broken(at) };
     let Some(taken) = inputs::lower(at, name, &found, with, (input, keys)) else { return broken(at) };
     let inputs::Taken { rows, keys, time, input, of, second, inputs } = taken;
-    let side = match (&found.side, &process.side_into) {
-        (Some(Ty::Record(schema)), _) => Some(stream(schema, found.side_time.as_deref())),
-        (_, Some(into)) => {
-            at.report(rust::no_side(into, &name.text));
-            None
-        }
+    let sides = found.sides.iter().filter_map(|side| match &side.record {
+        Ty::Record(schema) => Some(SideOutput { variant: side.variant.clone(), rows: stream(schema, side.time.as_deref()) }),
         _ => None,
-    };
+    });
+    let sides: Vec<SideOutput> = sides.collect();
     let output = stream(gives, found.output_time.as_deref());
     let operation = ProcessOperation {
         module: found.module,
@@ -61,21 +59,53 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, process: &'a ast::Process, input: Flow
         of,
         second,
         output: found.output.clone(),
-        side: side.clone(),
+        sides: sides.clone(),
         time,
         timers: found.timers.clone(),
     };
     let mut flow = at.add_over("process", Operation::Process(operation), inputs, rows, output);
     flow.new_rows();
     flow.time_dropped = false;
-    if let Some(into) = &process.side_into {
-        let rows = match side {
-            Some(ty) => Flow { node: flow.node, port: Port::Side, ty, unknown: false, ..Flow::broken(&into.text) },
+    let mut taken: Vec<(usize, &SideInto)> = Vec::new();
+    for side in &process.sides {
+        let into = &side.into;
+        let rows = match side_output(at, name, &sides, side, &taken) {
+            Some(number) => {
+                taken.push((number, side));
+                let ty = sides[number].rows.clone();
+                Flow { node: flow.node, port: Port::Side(number), ty, unknown: false, ..Flow::broken(&into.text) }
+            }
             None => Flow::broken(&into.text),
         };
         at.lowering.define_late(into, rows);
     }
     flow
+}
+
+/// Which of its side outputs goes into a stream. None: reported.
+fn side_output(
+    at: &mut At<'_, '_, '_>,
+    operator: &Name,
+    sides: &[SideOutput],
+    side: &SideInto,
+    taken: &[(usize, &SideInto)],
+) -> Option<usize> {
+    let (operator, into) = (operator.text.as_str(), &side.into.text);
+    let known: Vec<&str> = sides.iter().filter_map(|side| side.variant.as_deref()).collect();
+    let number = match (&side.output, known.as_slice()) {
+        _ if sides.is_empty() => Err(rust::no_side(&side.into, operator)),
+        (None, []) => Ok(0),
+        (Some(output), []) => Err(rust::one_side(output, operator, into)),
+        (None, known) => Err(rust::which_side(side.span, operator, into, known)),
+        (Some(output), known) => {
+            known.iter().position(|known| *known == output.text).ok_or_else(|| rust::no_such_side(output, operator, known))
+        }
+    };
+    let number = number.and_then(|number| match taken.iter().find(|(other, _)| *other == number) {
+        Some((_, first)) => Err(rust::side_twice(side.span, sides[number].variant.as_deref(), first.span, &first.into.text)),
+        None => Ok(number),
+    });
+    number.map_err(|diagnostic| at.report(diagnostic)).ok()
 }
 
 fn unknown(at: &mut At<'_, '_, '_>, process: &ast::Process) {

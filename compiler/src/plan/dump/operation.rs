@@ -247,7 +247,12 @@ fn process(process: &ProcessOperation) -> String {
     let by = if keys.is_empty() { String::new() } else { format!(" by ({})", keys.join(", ")) };
     let options: Vec<String> = process.options.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };
-    let side = if process.side.is_some() { ", with a side output" } else { "" };
+    let sides: Vec<&str> = process.sides.iter().filter_map(|side| side.variant.as_deref()).collect();
+    let side = match (process.sides.len(), sides.as_slice()) {
+        (0, _) => String::new(),
+        (_, []) => ", with a side output".to_owned(),
+        (_, names) => format!(", with side outputs {}", names.join(" and ")),
+    };
     let record = |record: &Ty| match record {
         Ty::Record(Schema { name: Some(name), .. }) => name.clone(),
         _ => "rows".to_owned(),

@@ -26,7 +26,7 @@ pub fn dot(plan: Plan<'_>) -> String {
     }
     for edge in &plan.execution.exchanges {
         let (from, to) = (&plan.job.vertex(edge.producer).uid, &plan.job.vertex(edge.consumer).uid);
-        let _ = writeln!(out, "  {} -> {} [label={}, style=dashed];", quoted(from), quoted(to), quoted(&travels(edge)));
+        let _ = writeln!(out, "  {} -> {} [label={}, style=dashed];", quoted(from), quoted(to), quoted(&travels(plan.job, edge)));
     }
     out.push_str("}\n");
     out

@@ -24,7 +24,7 @@ pub fn mermaid(plan: Plan<'_>) -> String {
         out.push_str("  end\n");
     }
     for edge in &plan.execution.exchanges {
-        let _ = writeln!(out, "  {} -. {} .-> {}", ids[&edge.producer], quoted(&travels(edge)), ids[&edge.consumer]);
+        let _ = writeln!(out, "  {} -. {} .-> {}", ids[&edge.producer], quoted(&travels(plan.job, edge)), ids[&edge.consumer]);
     }
     out
 }

@@ -20,7 +20,7 @@ pub use mermaid::mermaid;
 pub use text::text;
 pub use ways_out::ways_out;
 
-use millstream_runtime::graph::{ExchangeEdge, ExecutionGraph, JobGraph, Port, VertexId};
+use millstream_runtime::graph::{ExchangeEdge, ExecutionGraph, JobGraph, Operation, Port, VertexId};
 
 /// A job in its three forms.
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +46,16 @@ impl Plan<'_> {
 }
 
 /// `by hash of carrier`, `late rows, round-robin`
-fn travels(edge: &ExchangeEdge) -> String {
+fn travels(job: &JobGraph, edge: &ExchangeEdge) -> String {
     let how = edge.exchange.to_string();
     match edge.port {
         Port::Main => how,
-        Port::Side => format!("side rows, {how}"),
+        Port::Side(number) => match &job.vertex(edge.producer).operation {
+            Operation::Process(process) => {
+                process.sides.get(number).map_or(how.clone(), |side| format!("{}, {how}", side.text()))
+            }
+            _ => how,
+        },
         Port::Late => format!("late rows, {how}"),
         Port::Error => format!("errors, {how}"),
     }

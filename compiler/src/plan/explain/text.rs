@@ -106,7 +106,7 @@ fn chain(out: &mut String, plan: Plan<'_>, chain: &Chain) {
     let _ = writeln!(out, "  {} ({subtasks} {}{fixed}{group})", chain.name, if subtasks == 1 { "subtask" } else { "subtasks" });
     for (_, edge) in plan.execution.inputs(chain.id) {
         let from = &plan.execution.chain(edge.from).name;
-        let _ = writeln!(out, "      from {from}: {} ({})", travels(edge), edge.reason);
+        let _ = writeln!(out, "      from {from}: {} ({})", travels(plan.job, edge), edge.reason);
     }
     for member in &chain.members {
         let vertex = plan.job.vertex(*member);

@@ -26,6 +26,17 @@ pub fn ways_out(job: &JobGraph) -> Vec<String> {
                 };
                 lines.push(format!("{name}: {closed} {}", late(job, id)));
             }
+            Operation::Process(process) => {
+                for (number, side) in process.sides.iter().enumerate() {
+                    if target(job, id, Port::Side(number)).is_none() {
+                        let of = side
+                            .variant
+                            .as_ref()
+                            .map_or("its side output".to_owned(), |name| format!("its side output `{name}`"));
+                        lines.push(format!("{name}: a row of {of} is left out"));
+                    }
+                }
+            }
             Operation::Over(_) => lines.push(format!("{name}: a row that is older than the watermark is dropped and counted")),
             Operation::Join(join) if join.lookup().is_some() => {
                 let table = join.lookup().map_or("", |lookup| &lookup.name);

@@ -85,7 +85,7 @@ fn needs(graph: &JobGraph, floor: &Needs, whole_rows: &HashSet<VertexId>) -> Nee
                 Port::Main => &mut main,
                 Port::Late => &mut late,
                 // These rows are made whole, and only when something is wrong.
-                Port::Error | Port::Side => continue,
+                Port::Error | Port::Side(_) => continue,
             };
             by_port.entry(producer).or_insert_with(Need::nothing).merge(of_producer);
         }
@@ -223,13 +223,9 @@ fn apply(graph: &mut JobGraph, needs: &Needs) -> bool {
         }
         changed |= *vertex != before;
     }
-    let rows: HashMap<(VertexId, Port), Schema> = graph
-        .topological()
-        .into_iter()
-        .flat_map(|id| {
-            [Port::Main, Port::Late, Port::Error, Port::Side].map(|port| ((id, port), graph.output_type(id, port).schema.clone()))
-        })
-        .collect();
+    let ends = graph.topological().into_iter().flat_map(|id| graph.outputs(id).into_iter().map(move |(_, edge)| (id, edge.port)));
+    let rows: HashMap<(VertexId, Port), Schema> =
+        ends.map(|(id, port)| ((id, port), graph.output_type(id, port).schema.clone())).collect();
     graph.for_each_edge_mut(|producer, _, edge| {
         if let (Exchange::Hash(keys), Some(row)) = (&mut edge.exchange, rows.get(&(producer, edge.port))) {
             keys.iter_mut().for_each(|key| retype(key, row));

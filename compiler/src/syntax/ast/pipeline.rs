@@ -96,7 +96,7 @@ pub struct Sort {
     pub late_into: Option<Name>,
 }
 
-/// `process by country FraudScore { threshold: 0.9 } side into x`
+/// `process by country FraudScore { threshold: 0.9 } side into x`, `.. side Calm into calm side Odd into odd`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
     pub by: Vec<Expr>,
@@ -105,7 +105,18 @@ pub struct Process {
     pub options: Vec<ConnectorOption>,
     /// Further inputs, in order.
     pub with: Vec<WithInput>,
-    pub side_into: Option<Name>,
+    /// What goes out beside its rows.
+    pub sides: Vec<SideInto>,
+}
+
+/// `side into x`, `side Calm into calm`
+#[derive(Clone, Debug, PartialEq)]
+pub struct SideInto {
+    /// Which of several side outputs, as the Rust file calls it.
+    pub output: Option<Name>,
+    /// The stream.
+    pub into: Name,
+    pub span: Span,
 }
 
 /// `with blocks by country`, `with broadcast rules`

@@ -64,7 +64,8 @@ impl Builder<'_> {
     }
 
     fn process(&mut self, pair: Pair<'_, Rule>, span: Span) -> StageKind {
-        let mut process = Process { by: Vec::new(), name: no_name(span), options: Vec::new(), with: Vec::new(), side_into: None };
+        let mut process =
+            Process { by: Vec::new(), name: no_name(span), options: Vec::new(), with: Vec::new(), sides: Vec::new() };
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::second_clause => {
@@ -75,12 +76,8 @@ impl Builder<'_> {
                 Rule::name => process.name = self.name(&inner),
                 Rule::option_block => process.options = self.options(inner),
                 Rule::side_clause => {
-                    let span = self.span(&inner);
-                    let name = inner.into_inner().find(|part| part.as_rule() == Rule::def_name).map(|part| self.name(&part));
-                    match &process.side_into {
-                        Some(first) => self.report(errors::repeated(span, "side into", first.span)),
-                        None => process.side_into = name,
-                    }
+                    let side = self.side_into(inner);
+                    process.sides.push(side);
                 }
                 _ => {}
             }
@@ -92,6 +89,20 @@ impl Builder<'_> {
     fn by_clause(&mut self, pair: Pair<'_, Rule>) -> Vec<Expr> {
         let keys = pair.into_inner().find(|part| part.as_rule() == Rule::by_keys);
         keys.map_or(Vec::new(), |keys| self.plain_keys(keys))
+    }
+
+    /// `side Calm into calm`
+    fn side_into(&mut self, pair: Pair<'_, Rule>) -> SideInto {
+        let span = self.span(&pair);
+        let mut side = SideInto { output: None, into: no_name(span), span };
+        for inner in pair.into_inner() {
+            match inner.as_rule() {
+                Rule::side_name => side.output = inner.into_inner().next().map(|part| self.name(&part)),
+                Rule::def_name => side.into = self.name(&inner),
+                _ => {}
+            }
+        }
+        side
     }
 
     fn with_input(&mut self, pair: Pair<'_, Rule>) -> WithInput {

@@ -216,7 +216,11 @@ impl Out {
                     keys => format!(" by ({})", keys.iter().map(expr).collect::<Vec<_>>().join(", ")),
                 };
                 let options = if process.options.is_empty() { "" } else { " { .. }" };
-                let side = process.side_into.as_ref().map(|side| format!(" side into {}", name(side))).unwrap_or_default();
+                let side = process.sides.iter().map(|side| {
+                    let output = side.output.as_ref().map(|output| format!(" {}", name(output))).unwrap_or_default();
+                    format!(" side{output} into {}", name(&side.into))
+                });
+                let side: String = side.collect();
                 let with = process.with.iter().map(|with| {
                     let all = if with.broadcast { "broadcast " } else { "" };
                     format!(" with {all}{}{}", name(&with.stream), by(&with.by))

@@ -12,6 +12,7 @@ mod operator;
 mod process;
 mod run;
 mod side;
+mod side_outputs;
 mod sweep;
 mod timers;
 
@@ -20,6 +21,7 @@ pub use context::{Context, SharedContext};
 pub use converted::Converted;
 pub use operator::KeyedProcess;
 pub use process::{NoBroadcast, NoSide, Process, Processing};
+pub use side_outputs::{SideOutputs, SideStages};
 
 #[cfg(test)]
 mod tests;

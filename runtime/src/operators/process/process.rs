@@ -29,7 +29,7 @@ pub trait Process: Sized + Send + 'static {
     type Input;
     /// Rows that go out.
     type Output: Send;
-    /// Rows of the side output; with several an enum of them. None: [`NoSide`].
+    /// Rows of the side output; of several an enum that derives [`SideOutputs`](super::SideOutputs). None: [`NoSide`].
     type Side: Send;
     /// What is kept for each key, in checkpoints too.
     type State: State + Clone + Default + Send + Sync + 'static;
