@@ -1,6 +1,6 @@
 //! `#[derive(Source)]` and `#[derive(Sink)]`: the compiler reads what they say; here it is looked at whether it is all there.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::{DeriveInput, Error, Meta, Result};
 
 use crate::attributes::near;
@@ -9,7 +9,7 @@ use crate::attributes::near;
 pub(crate) struct Form(&'static str, &'static str, &'static str, &'static [&'static str]);
 
 pub(crate) const SOURCE: Form = Form("source", "name", "from", &["watermark", "idle_after", "on_error"]);
-pub(crate) const SINK: Form = Form("sink", "of", "into", &[]);
+pub(crate) const SINK: Form = Form("sink", "of", "into", &["key"]);
 
 /// Nothing, or what is wrong.
 pub(crate) fn derive(input: &DeriveInput, Form(attribute, name, before, more): &Form) -> Result<TokenStream> {
@@ -24,17 +24,12 @@ pub(crate) fn derive(input: &DeriveInput, Form(attribute, name, before, more): &
         return Err(Error::new_spanned(found, format!("say which stream it is, and which connector: {form}")));
     };
     let mut words: Vec<syn::Ident> = Vec::new();
-    let mut first = true;
-    for token in list.tokens.clone() {
-        match token {
-            TokenTree::Ident(word) if first => words.push(word),
-            TokenTree::Punct(punct) if punct.as_char() == ',' => {
-                first = true;
-                continue;
-            }
-            _ => {}
+    for part in parts(list.tokens.clone()) {
+        let Some(TokenTree::Ident(word)) = part.first() else { continue };
+        if word == "key" && more.contains(&"key") {
+            key(word, &part[1..])?;
         }
-        first = false;
+        words.push(word.clone());
     }
     let known: Vec<&str> = [*name, *before].into_iter().chain(more.iter().copied()).collect();
     for word in &words {
@@ -51,4 +46,31 @@ pub(crate) fn derive(input: &DeriveInput, Form(attribute, name, before, more): &
         }
     }
     Ok(TokenStream::new())
+}
+
+/// A list parted at its commas.
+fn parts(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let mut parts: Vec<Vec<TokenTree>> = vec![Vec::new()];
+    for token in tokens {
+        match (&token, parts.last_mut()) {
+            (TokenTree::Punct(punct), _) if punct.as_char() == ',' => parts.push(Vec::new()),
+            (_, Some(last)) => last.push(token),
+            (_, None) => {}
+        }
+    }
+    parts
+}
+
+/// `key = (customer, day)`: the columns of the key stand in brackets, as in the language.
+fn key(word: &syn::Ident, behind: &[TokenTree]) -> Result<()> {
+    const FORM: &str = "the columns of the key stand in brackets: write `key = (id)`, `key = (customer, day)`";
+    match behind {
+        [TokenTree::Punct(equals), TokenTree::Group(columns)]
+            if equals.as_char() == '=' && columns.delimiter() == Delimiter::Parenthesis && !columns.stream().is_empty() =>
+        {
+            Ok(())
+        }
+        [_, value, ..] => Err(Error::new(value.span(), FORM)),
+        _ => Err(Error::new(word.span(), FORM)),
+    }
 }

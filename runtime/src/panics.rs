@@ -6,7 +6,10 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, Once, PoisonError};
+
+use crate::error::{JobError, JobResult};
 
 /// So many panics are remembered until they are reported.
 const REMEMBERED: usize = 64;
@@ -53,6 +56,13 @@ pub(crate) fn described(payload: &(dyn Any + Send)) -> String {
         Some((_, place)) => format!("{text} ({place})"),
         None => text,
     }
+}
+
+/// Calls the code of a user on a thread of the engine's own. A panic there is a failure of `what`, as one of a task is: what it leaves behind
+/// goes away with the attempt.
+pub(crate) fn guarded<T>(what: &str, call: impl FnOnce() -> JobResult<T>) -> JobResult<T> {
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|panic| Err(JobError::transient(format!("{what} panicked: {}", described(&*panic)))))
 }
 
 /// What a task said when it panicked, with the place; or why it did not end.

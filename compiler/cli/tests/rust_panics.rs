@@ -158,12 +158,32 @@ impl<T: Record> Sink<T> for Nowhere {
     }
 
     fn committer(&self, _: &SinkContext) -> JobResult<Option<Box<dyn Committer>>> {
+        if is_turn("making") {
+            panic!("there is no committer"); // making
+        }
         Ok(Some(Box::new(Nowhere)))
     }
 }
 
 impl Committer for Nowhere {
     fn start(&mut self, _: &SinkStart) -> JobResult<()> {
+        if is_turn("start") {
+            panic!("the committer could not start"); // start
+        }
+        Ok(())
+    }
+
+    fn discard_unknown(&mut self, _: &SinkStart, _: &[Vec<u8>]) -> JobResult<()> {
+        if is_turn("discard") {
+            panic!("the committer could not clean up"); // discard
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> JobResult<()> {
+        if is_turn("finish") {
+            panic!("the committer could not finish"); // finish
+        }
         Ok(())
     }
 
@@ -200,6 +220,9 @@ impl SourceConnector for Numbers {
     type Source<T: Record, F: Format> = NumberSource<T, F>;
 
     fn source<T: Record, F: Format>(self, format: F) -> JobResult<NumberSource<T, F>> {
+        if is_turn("source") {
+            panic!("there is no source"); // source
+        }
         Ok(NumberSource { format, row: PhantomData })
     }
 }
@@ -271,10 +294,16 @@ impl SplitEnumerator<Behind> for Deals {
     }
 
     fn unassigned(&self) -> usize {
+        if is_turn("unassigned") {
+            panic!("the enumerator cannot count"); // unassigned
+        }
         SplitEnumerator::unassigned(&self.0)
     }
 
     fn snapshot(&self) -> Vec<u8> {
+        if is_turn("snapshot") {
+            panic!("the enumerator keeps nothing"); // snapshot
+        }
         self.0.snapshot()
     }
 }
@@ -361,7 +390,10 @@ fn a_panic_has_its_line_and_restarts_the_job_whoever_panics() {
         (output, said)
     };
     let expected: Vec<String> = (1..=50).map(|id| format!("{{\"id\":{id},\"y\":{id}}}")).collect();
-    for who in ["function", "async", "operator", "aggregate", "sink", "stage", "committer", "enumerator", "fetcher", "reader"] {
+    let in_tasks = ["function", "async", "operator", "aggregate", "sink", "stage", "fetcher", "reader"];
+    // On threads of the coordinator.
+    let beside = ["source", "making", "start", "discard", "committer", "finish", "enumerator", "unassigned", "snapshot"];
+    for who in in_tasks.into_iter().chain(beside) {
         let (output, said) = run(who, "no");
         assert_success(&output, who);
         let line = 1 + PANICS_RS.lines().position(|line| line.ends_with(&format!("// {who}"))).expect("it is there");

@@ -1,4 +1,4 @@
-//! A sink of the user's own that tables are written to, with the key that the table has, with another one, and with a stream.
+//! A sink of the user's own that tables are written to: with the key that the table has, with another one, with a stream, and by a derive.
 
 mod support;
 
@@ -23,6 +23,9 @@ sink users into book { path: "by_total" } key (total)
 sink rows into book { path: "rows" } key (id)
 sink rows into both { path: "plain" }
 sink by_user into both { path: "changes" }
+
+// Its sink stands beside its record.
+stream by_amount = rows | aggregate by amount { amount, n: count() }
 "#;
 
 const BOOK: &str = r#"use std::io::Write;
@@ -30,6 +33,14 @@ const BOOK: &str = r#"use std::io::Write;
 use millstream::formats::Encoder;
 use millstream::prelude::*;
 use millstream::sink::{Sink, SinkContext, SinkWriter};
+
+/// How often each amount came, under the number of times.
+#[derive(Clone, Record, Sink)]
+#[sink(of = by_amount, into = book { path: "by_amount" }, key = (n))]
+pub struct ByAmount {
+    pub amount: i64,
+    pub n: i64,
+}
 
 /// Writes down what happens to rows.
 #[derive(Clone, Connector)]
@@ -176,6 +187,10 @@ fn tables_are_written_to_a_connector_in_rust() {
     let by_total = standing(&folder.join("by_total"));
     let different: std::collections::BTreeSet<_> = totals.values().map(ToString::to_string).collect();
     assert_eq!(by_total.keys().collect::<Vec<_>>(), different.iter().collect::<Vec<_>>());
+    // The key of a sink by derive.
+    let by_amount = standing(&folder.join("by_amount"));
+    assert_eq!(by_amount.keys().map(String::as_str).collect::<Vec<_>>(), ["114", "14", "15"]);
+    assert_eq!(by_amount["15"], "{\"amount\":1,\"n\":15}");
     // A stream is a table whose rows stay.
     let rows = std::fs::read_to_string(folder.join("rows")).expect("the rows");
     assert!(rows.lines().all(|line| line.starts_with("insert ")) && standing(&folder.join("rows")).len() == 200);

@@ -83,7 +83,7 @@ impl Context<'_> {
         self.functions.get(name).and_then(|function| function.waits)
     }
 
-    /// What to say of a name that a Rust file has, but not for others, or not with the features of its crate.
+    /// What to say of a name that a Rust file has, but not for others, or not with the features of its crate. The name is that of the language.
     pub fn left_out(&self, name: &Name) -> Option<Diagnostic> {
         self.rust.iter().find_map(|file| {
             if let Some((_, module)) = file.concealed.iter().find(|(concealed, _)| *concealed == name.text) {
@@ -92,6 +92,17 @@ impl Context<'_> {
             let (_, feature) = file.left_out.iter().find(|(left_out, _)| *left_out == name.text)?;
             Some(crate::rust::needs_feature(name, feature, file.of_crate.as_ref().map(|of| of.name.as_str())))
         })
+    }
+
+    /// What to say of a struct or enum of a Rust file that is no record.
+    pub fn not_annotated(&self, name: &Name) -> Option<Diagnostic> {
+        let plain = self.rust.iter().flat_map(|file| &file.plain_types).find(|plain| plain.text == name.text)?;
+        Some(crate::rust::type_not_annotated(&name.text, name.span, plain.span))
+    }
+
+    /// What to say of a connector that nobody knows.
+    pub fn unknown_connector(&self, name: &Name, candidates: &[&str]) -> Diagnostic {
+        self.left_out(name).unwrap_or_else(|| super::errors::connectors::unknown_connector(name, candidates))
     }
 
     /// The aggregate function of this name: a built-in one, or the user's own.

@@ -85,7 +85,7 @@ fn spec(cx: &mut Context<'_>, connector: &ast::Connector) -> Option<&'static Loo
             None => cx.report(joins::no_lookup(name, &all())),
         },
         _ if name.text.is_empty() => {}
-        None if connector.stages.is_none() => cx.report(connectors::unknown_connector(name, &all())),
+        None if connector.stages.is_none() => cx.report(cx.unknown_connector(name, &all())),
         _ => cx.report(joins::no_lookup(name, &all())),
     }
     None

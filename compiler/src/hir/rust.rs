@@ -308,7 +308,7 @@ impl<'a> Types<'a> {
                 return None;
             }
             if let Some(plain) = this.plain_types.iter().find(|plain| plain.text == name) {
-                cx.report(rust::type_not_annotated(written, plain.span));
+                cx.report(rust::type_not_annotated(&written.text, written.span, plain.span));
                 return None;
             }
             if let Some(alias) = this.aliases.get(name) {

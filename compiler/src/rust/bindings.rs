@@ -52,7 +52,7 @@ struct Form {
 
 const FORMS: [Form; 2] = [
     Form { derive: "Source", attribute: "source", name: "name", before: "from", more: &["watermark", "idle_after", "on_error"] },
-    Form { derive: "Sink", attribute: "sink", name: "of", before: "into", more: &[] },
+    Form { derive: "Sink", attribute: "sink", name: "of", before: "into", more: &["key"] },
 ];
 
 /// Reads the bindings of a struct that is a record.
@@ -141,6 +141,11 @@ fn binding(reader: &Reader<'_>, form: &Form, said: &[Said], record: &Name) -> Re
     let start = at.start as usize;
     if let Some(early) = said.iter().find(|said| form.more.contains(&&*said.word.text) && said.word.span.start < at.start) {
         return Err((Some(early.word.span), format!("this stands behind `{}`", form.before)));
+    }
+    if let Some(key) = said.iter().find(|said| said.word.text == "key")
+        && let Some(value) = key.value.filter(|value| !part(*value).starts_with('(') || part(*value) == "()")
+    {
+        return Err((Some(value), "the columns of the key stand in brackets: `key = (id)`".to_owned()));
     }
     if header.len() > start {
         return Err((Some(at), "there is too little before this in the file: begin the file with a comment".to_owned()));

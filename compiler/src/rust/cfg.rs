@@ -9,6 +9,8 @@ use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Item, Meta, Token};
 
+use super::called::called;
+
 /// What is turned on.
 pub(super) struct Cfg<'a> {
     pub(super) features: &'a BTreeSet<String>,
@@ -188,8 +190,10 @@ fn attributes(item: &mut Item) -> Option<&mut Vec<Attribute>> {
     })
 }
 
+/// As the language calls it, or, of what means nothing there, as Rust does.
 fn name(item: &Item) -> Option<String> {
     let ident = match item {
+        _ if let Some(name) = called(item) => return Some(name),
         Item::Fn(item) => &item.sig.ident,
         Item::Struct(item) => &item.ident,
         Item::Enum(item) => &item.ident,

@@ -244,8 +244,8 @@ pub fn not_annotated(call: &Name, function: Span) -> Diagnostic {
 }
 
 /// A struct that is there, but not annotated.
-pub fn type_not_annotated(written: &Written, at: Span) -> Diagnostic {
-    Diagnostic::error("E0807", format!("`{}` is no record", written.text), written.span, "not known to the language")
+pub fn type_not_annotated(name: &str, span: Span, at: Span) -> Diagnostic {
+    Diagnostic::error("E0807", format!("`{name}` is no record"), span, "not known to the language")
         .with_label(at, "it is defined here")
         .with_help("write `#[derive(Clone, Record)]` above it")
 }

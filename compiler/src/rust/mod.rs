@@ -7,6 +7,7 @@
 mod aggregates;
 mod attributes;
 mod bindings;
+mod called;
 mod cfg;
 mod connectors;
 mod errors;

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
+use super::called::called;
 use super::cfg::Cfg;
 use super::written::Written;
 use super::{RustFile, attributes, errors, functions, imports, operators, types};
@@ -173,13 +174,8 @@ impl Reader<'_> {
                     let lies_at = attributes::path_of(&module.attrs);
                     match &module.content {
                         content if !matches!(module.vis, syn::Visibility::Public(_)) => {
-                            let items = content.iter().flat_map(|(_, items)| items);
-                            let functions = items.filter_map(|item| match item {
-                                syn::Item::Fn(of) => attributes::find(&of.attrs, "function").map(|_| &of.sig.ident),
-                                _ => None,
-                            });
-                            let functions: Vec<String> = functions.map(|ident| self.place.ident(ident)).collect();
-                            self.file.concealed.extend(functions.into_iter().map(|function| (function, name.clone())));
+                            let items = content.iter().flat_map(|(_, items)| items).filter_map(called);
+                            self.file.concealed.extend(items.map(|item| (item, name.clone())));
                             self.file.private_modules.push(name);
                         }
                         Some((_, items)) => {

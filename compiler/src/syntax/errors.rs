@@ -224,6 +224,12 @@ pub(super) fn alias(span: Span, replacement: String) -> Diagnostic {
         .with_fix("name it with `:`", span, replacement, true)
 }
 
+/// `price as float64`, which may be a name in SQL.
+pub(super) fn as_type(span: Span, value: &str, ty: &str) -> Diagnostic {
+    Diagnostic::error("E0114", "`as` neither names nor converts", span, "not known here")
+        .with_help(format!("to convert, write `name: cast({value}, {ty})`; to name a column, `name: {value}`"))
+}
+
 /// `count(*)`
 pub(super) fn star(span: Span) -> Diagnostic {
     Diagnostic::error("E0114", "`*` is not an argument", span, "remove this")

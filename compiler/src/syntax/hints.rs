@@ -3,6 +3,7 @@
 use millstream_grammar::Rule;
 use millstream_grammar::split::ITEM_WORDS;
 use millstream_grammar::tokens::{Token, TokenKind};
+use millstream_runtime::graph::signature::scalar;
 
 use super::build::Builder;
 use super::duration;
@@ -59,6 +60,12 @@ fn expression(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Optio
                     .with_help("write `if condition then a else b`, or `match x { 1 => a, _ => b }`"),
             )
         }
+        (operand, "as") if let Some(ty) = type_meant(trouble.word(1)) => {
+            let plain = trouble.kind(-1) == Some(TokenKind::Word) && !matches!(trouble.word(-2), "." | "?.");
+            let operand = if plain { operand } else { "x" };
+            let diagnostic = errors::unexpected(span.to(place(builder, trouble, 1)), &format!("`as {}`", trouble.word(1)), "");
+            Some(diagnostic.with_help(format!("convert with `cast({operand}, {ty})`")))
+        }
         (_, "^") => help("there is no operator `^`; use `power(x, y)`"),
         (_, "{") if expected.has("then") => help("write `if condition then a else b`"),
         ("not", "null") => help("write `x is not null`"),
@@ -82,6 +89,21 @@ fn expression(builder: &Builder<'_>, trouble: &Trouble<'_>, span: Span) -> Optio
         }
         _ => None,
     }
+}
+
+/// The type behind `as`, as in Rust and in SQL.
+pub(super) fn type_meant(word: &str) -> Option<&str> {
+    if scalar(word).is_some() {
+        return Some(word);
+    }
+    Some(match word {
+        "int" | "integer" | "bigint" | "long" | "i64" => "int64",
+        "float" | "double" | "f64" => "float64",
+        "text" | "varchar" => "string",
+        "boolean" => "bool",
+        "decimal" => "decimal(10, 2)",
+        _ => return None,
+    })
 }
 
 /// Whether a token is the end of an operand.

@@ -2,6 +2,7 @@
 //! that say where they come from and go. All of these go through the same compiler and make the same job; choose by where you want to read the
 //! pipeline. [`typed`] does without the language, and makes the same graph.
 
+pub mod accounts;
 pub mod typed;
 
 millstream::include_pipelines!("pipelines");
@@ -28,6 +29,37 @@ millstream::flow! {
         | aggregate by customer over tumbling(1m) { customer, minute: window.start, orders: count(), total: sum(amount) }
 
     sink revenue into channel {}
+}
+
+// The same again with an operator over three streams, its side outputs, and a table that is kept elsewhere.
+millstream::include_flow!("derived_accounts.flow");
+
+millstream::flow! {
+    use rust "src/accounts.rs"
+
+    /// What customers owe.
+    job written_accounts {}
+
+    /// Where the balances are kept.
+    param path: string
+
+    record Ordered { customer: string, amount: int64 }
+    record Paid { payer: string, amount: int64 }
+    record Returned { customer: string, amount: int64 }
+
+    source orders: Ordered from channel { capacity: 100 }
+    source payments: Paid from channel { capacity: 100 }
+    source refunds: Returned from channel { capacity: 100 }
+
+    stream entries =
+        orders
+        | process by customer Accounts
+            with payments by payer with refunds by customer side Warning into warnings side Refunded into refunded
+    stream balances = entries | @ttl(never) aggregate by customer { customer, entries: count(), owes: sum(amount) }
+
+    sink balances into ledger { path: path } key (customer)
+    sink refunded into channel {}
+    sink warnings into channel {}
 }
 
 /// The first letter of a name: for pipelines that say `use crate millstream_embedded_example`.

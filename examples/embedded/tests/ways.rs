@@ -10,7 +10,9 @@ use millstream_compiler::codegen::{EmitOptions, emit};
 use millstream_compiler::disk::Disk;
 use millstream_compiler::plan::dump;
 use millstream_compiler::session::{Planned, Session};
-use millstream_embedded_example::{built, derived, included, typed, written};
+use millstream_embedded_example::{
+    accounts, built, built_accounts, derived, derived_accounts, included, typed, written, written_accounts,
+};
 
 /// What does not depend on the name of the job.
 fn shape(job: &Job) -> String {
@@ -153,6 +155,94 @@ fn typed_rows() -> Vec<String> {
     job.wait().unwrap();
     rows.sort();
     rows
+}
+
+/// The same with an operator over three streams that has two side outputs, and a table in a connector of the user's own.
+#[test]
+fn the_plans_of_operators_and_tables_are_the_same() {
+    let built = shape(&built_accounts::job());
+    assert_eq!(built, shape(&written_accounts::job()));
+    assert_eq!(built, shape(&derived_accounts::job()));
+    let graph = |path| dump::job(&plan(path).job).replace("derived_accounts", "built_accounts");
+    let of_built = graph("pipelines/built_accounts.flow");
+    assert_eq!(of_built, graph("src/derived_accounts.flow"));
+    assert!(of_built.contains("with side outputs Refunded and Warning") && of_built.contains("ledger"), "{of_built}");
+}
+
+/// Who ordered, paid, or got something back.
+const ORDERED: &[(&str, i64)] = &[("ann", 500), ("bob", 2_000_000), ("ann", 300)];
+const PAID: &[(&str, i64)] = &[("ann", 100), ("eve", 7)];
+const RETURNED: &[(&str, i64)] = &[("ann", 300)];
+
+/// What stands at last in a file of changes, by key.
+fn standing(file: &std::path::Path) -> std::collections::BTreeMap<String, String> {
+    let mut standing = std::collections::BTreeMap::new();
+    for line in std::fs::read_to_string(file).unwrap().lines() {
+        let [kind, key, row] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        match kind {
+            "insert" | "update_after" => drop(standing.insert(key.to_owned(), row.to_owned())),
+            "delete" => drop(standing.remove(key)),
+            _ => {}
+        }
+    }
+    standing
+}
+
+/// What a module makes of them: the balances, then what its side outputs have.
+macro_rules! balances {
+    ($module:ident, $folder:expr) => {{
+        let path = $folder.path().join(stringify!($module));
+        let params = $module::Params { path: path.to_string_lossy().as_ref().into() };
+        let $module::Running { job, orders, payments, refunds, refunded, warnings } =
+            $module::start(params, RunOptions::new().parallelism(2)).unwrap();
+        for (customer, amount) in ORDERED {
+            orders.send_blocking($module::Ordered { customer: (*customer).into(), amount: *amount }).unwrap();
+        }
+        for (payer, amount) in PAID {
+            payments.send_blocking($module::Paid { payer: (*payer).into(), amount: *amount }).unwrap();
+        }
+        for (customer, amount) in RETURNED {
+            refunds.send_blocking($module::Returned { customer: (*customer).into(), amount: *amount }).unwrap();
+        }
+        drop((orders, payments, refunds));
+        let refunded: Vec<String> = refunded.map(|row| format!("{} {}", row.customer, row.amount)).collect();
+        let warnings: Vec<String> = warnings.map(|row| format!("{} {}", row.customer, row.owes)).collect();
+        job.wait().unwrap();
+        (standing(&path), refunded, warnings)
+    }};
+}
+
+#[test]
+fn the_tables_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = balances!(built_accounts, folder);
+    let balance = |customer: &str, entries: i64, owes: i64| {
+        (customer.to_owned(), format!("{{\"customer\":\"{customer}\",\"entries\":{entries},\"owes\":{owes}}}"))
+    };
+    let balances = [balance("ann", 4, 400), balance("bob", 1, 2_000_000), balance("eve", 1, -7)];
+    assert_eq!(found.0, balances.into_iter().collect());
+    assert_eq!((&*found.1, &*found.2), (&["ann 300".to_owned()][..], &["bob 2000000".to_owned()][..]));
+    assert_eq!(balances!(written_accounts, folder), found);
+    assert_eq!(balances!(derived_accounts, folder), found);
+    // In plain Rust.
+    let path = folder.path().join("typed");
+    let (pipeline, ends) = typed::accounts(path.to_string_lossy().into_owned());
+    let job = pipeline.start(RunOptions::new().parallelism(2)).unwrap();
+    let typed::AccountsEnds { orders, payments, refunds, refunded, warnings } = ends;
+    for (customer, amount) in ORDERED {
+        orders.send_blocking(accounts::Order { customer: (*customer).to_owned(), amount: *amount }).unwrap();
+    }
+    for (payer, amount) in PAID {
+        payments.send_blocking(accounts::Payment { payer: (*payer).to_owned(), amount: *amount }).unwrap();
+    }
+    for (customer, amount) in RETURNED {
+        refunds.send_blocking(accounts::Refund { customer: (*customer).to_owned(), amount: *amount }).unwrap();
+    }
+    drop((orders, payments, refunds));
+    let refunded: Vec<String> = refunded.map(|row| format!("{} {}", row.customer, row.amount)).collect();
+    let warnings: Vec<String> = warnings.map(|row| format!("{} {}", row.customer, row.owes)).collect();
+    job.wait().unwrap();
+    assert_eq!((standing(&path), refunded, warnings), found);
 }
 
 millstream::flow! {

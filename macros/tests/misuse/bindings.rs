@@ -29,4 +29,28 @@ enum NoStruct {
     A,
 }
 
+#[derive(Sink)]
+#[sink(of = orders, into = mirror {}, key = id)]
+struct BareKey {
+    id: i64,
+}
+
+#[derive(Sink)]
+#[sink(of = orders, into = mirror {}, key = ())]
+struct NoKey {
+    id: i64,
+}
+
+#[derive(Sink)]
+#[sink(of = orders, into = mirror {}, keys = (id))]
+struct SlipOfKey {
+    id: i64,
+}
+
+#[derive(Source)]
+#[source(name = orders, from = file {}, key = (id))]
+struct KeyOfSource {
+    id: i64,
+}
+
 fn main() {}

@@ -289,11 +289,12 @@ impl<'a> Attempt<'a> {
                 control.wanted.push(request);
             }
             self.bring_back(stopping != StopMode::None);
-            self.trigger_if_due(stopping, &mut control.wanted);
+            let triggered = self.trigger_if_due(stopping, &mut control.wanted);
             let (wake, whole) = (self.wake_at(), self.is_whole());
             let Control { stop, stopper, requests, wanted, .. } = control;
             let happened: Result<(), Failure> = tokio::select! {
                 biased;
+                () = std::future::ready(()), if triggered.is_err() => triggered,
                 Some((task, attempt, report)) = self.reports.recv() => self.report(task, attempt, report),
                 Some(joined) = self.tasks.join_next() => self.task_ended(joined),
                 Some(stepped) = self.steps.join_next() => self.stepped(stepped),

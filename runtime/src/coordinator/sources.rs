@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::collections::HashSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -91,7 +90,7 @@ impl Sources {
                 })
             };
             let stored = own(ENUMERATOR).next().map(|(_, bytes)| bytes);
-            let source = build.build(&settings.params).map_err(in_source)?;
+            let source = panics::guarded("making it", || build.build(&settings.params)).map_err(in_source)?;
             let enumerator = guarded(|| source.enumerator(&context, stored.as_deref())).map_err(in_source)?;
             let unassigned = board.unassigned(name);
             self.opened += 1;
@@ -190,16 +189,21 @@ impl Sources {
         }
     }
 
-    /// What a checkpoint keeps of the enumerators.
-    pub(super) fn snapshot(&self) -> Vec<StateEntry> {
-        let entry = |source: &Enumeration| StateEntry {
-            uid: source.uid.to_owned(),
-            state: ENUMERATOR.to_owned(),
-            schema: String::new(),
-            subtask: 0,
-            part: Part::Item(source.enumerator.snapshot()),
+    /// What a checkpoint keeps of the enumerators. The error comes with the chain of the source.
+    pub(super) fn snapshot(&self) -> Result<Vec<StateEntry>, (usize, JobError)> {
+        let sources = self.chains.iter().enumerate().filter_map(|(chain, source)| Some((chain, source.as_ref()?)));
+        let entry = |(chain, source): (usize, &Enumeration)| {
+            let bytes = guarded(|| Ok(source.enumerator.snapshot()));
+            let bytes = bytes.map_err(|error| (chain, error.context(format_args!("source {}", source.name))))?;
+            Ok(StateEntry {
+                uid: source.uid.to_owned(),
+                state: ENUMERATOR.to_owned(),
+                schema: String::new(),
+                subtask: 0,
+                part: Part::Item(bytes),
+            })
         };
-        self.chains.iter().flatten().map(entry).collect()
+        sources.map(entry).collect()
     }
 
     /// This checkpoint is complete.
@@ -232,10 +236,15 @@ impl Sources {
         let Some(source) = &mut self.chains[chain] else { return Ok(()) };
         let name = source.name.clone();
         let in_source = |error: JobError| error.context(format_args!("source {name}"));
-        let reaction = guarded(|| seam::in_place(|| act(source.enumerator.as_mut()))).map_err(in_source)?;
+        let acted = guarded(|| {
+            seam::in_place(|| {
+                let reaction = act(source.enumerator.as_mut())?;
+                Ok((reaction, source.enumerator.holds_watermark(), source.enumerator.unassigned()))
+            })
+        });
+        let (reaction, hold, unassigned) = acted.map_err(in_source)?;
         // A hold comes before what is decided, and its end behind that: no reader has a moment in which it seems to have nothing
         // to wait for. Consumers would leave it out, and what it reads next would be late.
-        let hold = source.enumerator.holds_watermark();
         let changed = std::mem::replace(&mut source.held, hold) != hold;
         if changed && hold {
             hold_all(&mailboxes[chain], hold);
@@ -246,7 +255,7 @@ impl Sources {
         for call in reaction.calls {
             self.calls.spawn(work(chain, source.number, name.clone(), call));
         }
-        source.unassigned.store(source.enumerator.unassigned(), Relaxed);
+        source.unassigned.store(unassigned, Relaxed);
         if changed && !hold {
             hold_all(&mailboxes[chain], hold);
         }
@@ -281,11 +290,9 @@ impl Enumeration {
     }
 }
 
-/// Calls the code of a connector on the coordinator's own thread. A panic there is a failure of its source, as one of a task is: what it leaves
-/// behind goes away with the attempt.
+/// Calls the code of a connector on the coordinator's own thread.
 fn guarded<T>(call: impl FnOnce() -> JobResult<T>) -> JobResult<T> {
-    catch_unwind(AssertUnwindSafe(call))
-        .unwrap_or_else(|panic| Err(JobError::transient(format!("its enumerator panicked: {}", panics::described(&*panic)))))
+    panics::guarded("its enumerator", call)
 }
 
 fn hold_all(mailboxes: &[UnboundedSender<TaskMessage>], hold: bool) {

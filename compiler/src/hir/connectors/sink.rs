@@ -30,7 +30,7 @@ pub fn lower<'a>(
     }
     let Some(spec) = cx.connector(&name.text) else {
         if !name.text.is_empty() && !cx.items.broken.contains(name.text.as_str()) {
-            cx.report(connectors::unknown_connector(name, &cx.connectors_with(|_| true)));
+            cx.report(cx.unknown_connector(name, &cx.connectors_with(|_| true)));
         }
         return;
     };

@@ -140,7 +140,7 @@ pub fn read<'a>(cx: &mut Context<'a>, connector: &'a ast::Connector, rows: &Rows
     let mut read = Read::default();
     let Some(spec) = cx.connector(&name.text) else {
         if !name.text.is_empty() && !cx.items.broken.contains(name.text.as_str()) {
-            cx.report(connectors::unknown_connector(name, &cx.connectors_with(|_| true)));
+            cx.report(cx.unknown_connector(name, &cx.connectors_with(|_| true)));
         }
         return read;
     };

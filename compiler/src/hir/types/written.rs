@@ -51,6 +51,9 @@ impl<'a> Context<'a> {
                     record.clone()
                 } else if self.items.broken.contains(name.text.as_str()) {
                     Ty::Error
+                } else if let Some(diagnostic) = self.left_out(name).or_else(|| self.not_annotated(name)) {
+                    self.report(diagnostic);
+                    Ty::Error
                 } else {
                     let records: Vec<&str> = self.items.records.iter().map(|entry| entry.node.name.text.as_str()).collect();
                     let enums = self.items.enums.iter().map(|entry| entry.node.name.text.as_str());

@@ -8,7 +8,8 @@ const CODE: &str = "E0818";
 
 /// What `#[source(..)]` or `#[sink(..)]` says is not all, or not known.
 pub fn binding(span: Span, derive: &str, attribute: &str, name: &str, before: &str, more: &[&str], label: &str) -> Diagnostic {
-    let more: String = more.iter().map(|word| format!(", {word} = ..")).collect();
+    let value = |word: &str| if word == "key" { "(id)" } else { ".." };
+    let more: String = more.iter().map(|word| format!(", {word} = {}", value(word))).collect();
     Diagnostic::error(CODE, format!("`#[derive({derive})]` does not say what it binds"), span, label.to_owned())
         .with_help(format!("write `#[{attribute}({name} = stream, {before} = file {{ path: \"..\" }}{more})]`"))
 }

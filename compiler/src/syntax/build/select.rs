@@ -4,7 +4,7 @@ use millstream_grammar::{Pair, Rule};
 
 use super::Builder;
 use crate::syntax::ast::*;
-use crate::syntax::{errors, recover};
+use crate::syntax::{errors, hints, recover};
 
 impl Builder<'_> {
     /// `select { .. }`, or what people write instead.
@@ -91,8 +91,13 @@ impl Builder<'_> {
         let name = pair.into_inner().find(|inner| inner.as_rule() == Rule::def_name).map(|inner| self.name(&inner));
         if let Some(name) = &name {
             let text = |span: crate::source::Span| self.text.get(span.start as usize..span.end as usize).unwrap_or("");
-            let replacement = format!("{}: {}", text(name.span), text(value.span));
-            self.report(errors::alias(whole, replacement));
+            match hints::type_meant(text(name.span)) {
+                Some(ty) => self.report(errors::as_type(whole, text(value.span), ty)),
+                None => {
+                    let replacement = format!("{}: {}", text(name.span), text(value.span));
+                    self.report(errors::alias(whole, replacement));
+                }
+            }
         }
         SelectItem::Column { name, value }
     }

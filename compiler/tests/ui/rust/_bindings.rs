@@ -86,3 +86,45 @@ pub struct Quoted {
 pub struct Empty {
     pub id: i64,
 }
+
+/// Under a key.
+#[derive(Clone, Record, Sink)]
+#[sink(of = per_id, into = upserts { url: "x" }, key = (id))]
+pub struct PerId {
+    pub id: i64,
+    pub n: i64,
+}
+
+#[derive(Clone, Record, Sink)]
+#[sink(of = per_at, into = upserts { url: "x" }, key = (idd))]
+pub struct PerAt {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Sink)]
+#[sink(of = bare, into = upserts { url: "x" }, key = id)]
+pub struct Bare {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Sink)]
+#[sink(of = early_key, key = (id), into = upserts { url: "x" })]
+pub struct EarlyKey {
+    pub id: i64,
+}
+
+#[derive(Clone, Record, Sink)]
+#[sink(of = of_file, into = file { path: "out", format: json }, key = (id))]
+pub struct OfFile {
+    pub id: i64,
+}
+
+/// Puts rows under their key.
+#[derive(Connector)]
+#[flow(keyed)]
+pub struct Upserts {
+    /// Where.
+    pub url: String,
+}
+
+impl TableSinkConnector for Upserts {}

@@ -141,7 +141,7 @@ impl Shared<'_> {
                     codecs: &mut codecs,
                     routers: &mut routers,
                 };
-                let chain = spec.build.build(&mut builder)?;
+                let chain = crate::panics::guarded(&format!("building {}", spec.name), || spec.build.build(&mut builder))?;
                 let id = TaskId { chain: index, subtask: builder.subtask };
                 let (mailbox, messages) = mpsc::unbounded_channel();
                 own_mailboxes.push(mailbox);

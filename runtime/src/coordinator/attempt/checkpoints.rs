@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::{Attempt, Phase, Region};
+use super::{Attempt, Failure, Phase, Region};
 use crate::coordinator::checkpointing::{Pending, Purpose};
 use crate::coordinator::commit::{Collected, Sealed, collect};
 use crate::coordinator::control::{CheckpointInfo, CheckpointRequest, StopMode};
@@ -40,9 +40,9 @@ pub(super) struct Writing {
 
 impl Attempt<'_> {
     /// Begins a checkpoint if one is due and none is being taken.
-    pub(super) fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) {
+    pub(super) fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) -> Result<(), Failure> {
         if self.pending.is_some() || self.writing.is_some() || self.last.is_some() || !self.is_whole() {
-            return;
+            return Ok(());
         }
         let purpose = if self.ended.len() == self.task_count {
             Purpose::End
@@ -55,16 +55,17 @@ impl Attempt<'_> {
         {
             Purpose::Periodic
         } else {
-            return;
+            return Ok(());
         };
         if self.must_wait(purpose) {
-            return;
+            return Ok(());
         }
+        let enumerators = self.sources.snapshot().map_err(|(chain, error)| Failure::of(self.region_of[chain])(error))?;
         let id = self.next_checkpoint;
         self.next_checkpoint += 1;
         self.begun = true;
         self.next_trigger = self.settings.checkpoint_interval.map(|interval| Instant::now() + interval);
-        let mut pending = Pending::new(id, purpose, self.sources.snapshot(), self.task_count);
+        let mut pending = Pending::new(id, purpose, enumerators, self.task_count);
         pending.requests = match purpose {
             Purpose::Periodic => wanted.extract_if(.., |request| !request.at_end).collect(),
             Purpose::End | Purpose::Stop => std::mem::take(wanted),
@@ -83,6 +84,7 @@ impl Attempt<'_> {
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Trigger { checkpoint: id, pause });
         }
+        Ok(())
     }
 
     /// Lets the barriers of the checkpoint that is being taken overtake rows, if it has taken long enough.

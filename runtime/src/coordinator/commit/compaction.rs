@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::JobResult;
+use crate::panics;
 use crate::sink::{Compactor, Staged};
 
 /// The state of what waits.
@@ -61,7 +62,8 @@ impl Compaction {
         if self.held.is_empty() {
             return Ok(Vec::new());
         }
-        let plan = self.compactor.plan(std::mem::take(&mut self.held), checkpoint, end)?;
+        let held = std::mem::take(&mut self.held);
+        let plan = panics::guarded("its compactor", || self.compactor.plan(held, checkpoint, end))?;
         self.held = plan.hold;
         for inputs in plan.merge {
             self.merges.insert(self.next, Merge { inputs, progress: Progress::Waiting });
@@ -97,7 +99,7 @@ impl Compaction {
                 continue;
             };
             for result in results {
-                let committable = self.compactor.seal(result, checkpoint, number)?;
+                let committable = panics::guarded("its compactor", || self.compactor.seal(result, checkpoint, number))?;
                 let subtask = merge.inputs.first().map_or(0, |input| input.subtask);
                 sealed.push(Sealed { uid: uid.to_owned(), staged: Staged { checkpoint, subtask, committable } });
                 number += 1;

@@ -94,7 +94,8 @@ impl CommitQueue {
                 let result = workers.start(&start);
                 (workers, result)
             })
-            .await?;
+            .await
+            .map_err(in_sink)?;
             result.map_err(in_sink)?;
             let own = stored.take(uid);
             for (checkpoint, staged) in own.commit {
@@ -124,7 +125,8 @@ impl CommitQueue {
                 let result = workers.discard_unknown(&start, &kept);
                 (workers, result)
             })
-            .await?;
+            .await
+            .map_err(in_sink)?;
             result.map_err(in_sink)?;
             sink.workers = Some(workers);
         }
@@ -289,7 +291,8 @@ impl CommitQueue {
     pub(super) async fn finish(&mut self) -> JobResult<()> {
         for sink in self.sinks.values_mut() {
             if let Some(mut workers) = sink.workers.take() {
-                blocking(move || workers.finish()).await?.map_err(|error| error.context(&sink.label))?;
+                let finished = blocking(move || workers.finish()).await.flatten();
+                finished.map_err(|error| error.context(&sink.label))?;
             }
         }
         Ok(())
