@@ -21,7 +21,7 @@ pub struct Payment {
 #[derive(Clone, Debug, Record, State)]
 pub struct Refund {
     pub customer: String,
-    pub amount: i64,
+    pub back: i64,
 }
 
 /// Rows of any of the streams.
@@ -81,7 +81,7 @@ impl Process for Accounts {
             Event::Payment(payment) => (payment.payer, -payment.amount),
             Event::Refund(refund) => {
                 cx.side(Beside::Refunded(refund.clone()));
-                (refund.customer, -refund.amount)
+                (refund.customer, -refund.back)
             }
         };
         let owes = cx.state();

@@ -20,7 +20,7 @@ pub struct Paid {
 #[source(name = refunds, from = channel { capacity: 100 })]
 pub struct Returned {
     pub customer: String,
-    pub amount: i64,
+    pub back: i64,
 }
 
 #[derive(Clone, Debug, Record, Sink)]

@@ -35,7 +35,7 @@ millstream::flow! {
 millstream::include_flow!("derived_accounts.flow");
 
 millstream::flow! {
-    use rust "src/accounts.rs"
+    use rust "accounts.rs"
 
     /// What customers owe.
     job written_accounts {}
@@ -45,7 +45,7 @@ millstream::flow! {
 
     record Ordered { customer: string, amount: int64 }
     record Paid { payer: string, amount: int64 }
-    record Returned { customer: string, amount: int64 }
+    record Returned { customer: string, back: int64 }
 
     source orders: Ordered from channel { capacity: 100 }
     source payments: Paid from channel { capacity: 100 }

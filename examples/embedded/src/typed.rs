@@ -46,7 +46,7 @@ pub fn pipeline(least: Decimal<10, 2>) -> (Pipeline, Sender<Order>, Receiver<Rev
     (pipeline, sender, revenue)
 }
 
-#[derive(Clone, Debug, Record, State)]
+#[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Balance {
     pub customer: String,
     pub entries: i64,
@@ -83,7 +83,8 @@ pub fn accounts(path: String) -> (Pipeline, AccountsEnds) {
             let format = JsonFormat::from_options(&Options::new())?;
             Ledger { path: path.clone() }.table_sink::<Balance, _>(format, TableKey::new::<Balance>(&["customer"])?)
         });
-    let ends =
-        AccountsEnds { orders, payments, refunds, refunded: refunded.into_channel(100), warnings: warnings.into_channel(100) };
+    let refunded = refunded.stream("refunded").into_channel(100);
+    let warnings = warnings.stream("warnings").into_channel(100);
+    let ends = AccountsEnds { orders, payments, refunds, refunded, warnings };
     (pipeline, ends)
 }

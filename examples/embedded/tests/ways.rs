@@ -201,11 +201,11 @@ macro_rules! balances {
         for (payer, amount) in PAID {
             payments.send_blocking($module::Paid { payer: (*payer).into(), amount: *amount }).unwrap();
         }
-        for (customer, amount) in RETURNED {
-            refunds.send_blocking($module::Returned { customer: (*customer).into(), amount: *amount }).unwrap();
+        for (customer, back) in RETURNED {
+            refunds.send_blocking($module::Returned { customer: (*customer).into(), back: *back }).unwrap();
         }
         drop((orders, payments, refunds));
-        let refunded: Vec<String> = refunded.map(|row| format!("{} {}", row.customer, row.amount)).collect();
+        let refunded: Vec<String> = refunded.map(|row| format!("{} {}", row.customer, row.back)).collect();
         let warnings: Vec<String> = warnings.map(|row| format!("{} {}", row.customer, row.owes)).collect();
         job.wait().unwrap();
         (standing(&path), refunded, warnings)
@@ -235,11 +235,11 @@ fn the_tables_are_the_same() {
     for (payer, amount) in PAID {
         payments.send_blocking(accounts::Payment { payer: (*payer).to_owned(), amount: *amount }).unwrap();
     }
-    for (customer, amount) in RETURNED {
-        refunds.send_blocking(accounts::Refund { customer: (*customer).to_owned(), amount: *amount }).unwrap();
+    for (customer, back) in RETURNED {
+        refunds.send_blocking(accounts::Refund { customer: (*customer).to_owned(), back: *back }).unwrap();
     }
     drop((orders, payments, refunds));
-    let refunded: Vec<String> = refunded.map(|row| format!("{} {}", row.customer, row.amount)).collect();
+    let refunded: Vec<String> = refunded.map(|row| format!("{} {}", row.customer, row.back)).collect();
     let warnings: Vec<String> = warnings.map(|row| format!("{} {}", row.customer, row.owes)).collect();
     job.wait().unwrap();
     assert_eq!((standing(&path), refunded, warnings), found);
