@@ -57,9 +57,9 @@ millstream::flow! {
             with payments by payer with refunds by customer side Warning into warnings side Refunded into refunded
     stream balances = entries | @ttl(never) aggregate by customer { customer, entries: count(), owes: sum(amount) }
 
-    sink balances into ledger { path: path } key (customer)
     sink refunded into channel {}
     sink warnings into channel {}
+    sink balances into ledger { path: path } key (customer)
 }
 
 /// The first letter of a name: for pipelines that say `use crate millstream_embedded_example`.
