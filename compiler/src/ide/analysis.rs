@@ -125,14 +125,22 @@ fn clauses(item: &Item) -> impl Iterator<Item = &Name> {
         ItemKind::Sink(sink) => Some(&sink.pipeline),
         _ => None,
     };
-    names.extend(pipeline.into_iter().flat_map(|pipeline| &pipeline.stages).filter_map(|stage| match &stage.kind {
+    let stages = || pipeline.into_iter().flat_map(|pipeline| &pipeline.stages);
+    names.extend(stages().filter_map(|stage| match &stage.kind {
         StageKind::Dedup { late_into, .. } => late_into.as_ref(),
         StageKind::Aggregate(aggregate) => aggregate.late_into.as_ref(),
         StageKind::Top(top) => top.late_into.as_ref(),
         StageKind::Sort(sort) => sort.late_into.as_ref(),
         StageKind::Join(join) => join.late_into.as_ref(),
-        StageKind::Process(process) => process.side_into.as_ref(),
         _ => None,
     }));
+    names.extend(
+        stages()
+            .flat_map(|stage| match &stage.kind {
+                StageKind::Process(process) => process.sides.as_slice(),
+                _ => &[],
+            })
+            .map(|side| &side.into),
+    );
     names.into_iter()
 }

@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
                     self.name(&with.stream, Mention::Stream);
                     self.exprs(&with.by);
                 }
-                self.late(&process.side_into);
+                process.sides.iter().for_each(|side| self.name(&side.into, Mention::Stream));
             }
             StageKind::PartitionBy(keys) => self.exprs(keys),
             StageKind::Distinct

@@ -4,7 +4,7 @@ use super::ast::{
     Aggregate, Align, Argument, ArgumentValue, Attribute, Cache, Call, Column, Connector, ConnectorOption, ConnectorStage, Enum,
     Expr, ExprKind, FormatPart, Function, Item, ItemKind, Job, Join, JoinWithin, Last, Lookup, MatchArm, MatchPattern,
     MatchRange, Name, OnError, OptionValue, OrderKey, Over, OverExpr, Param, Pipeline, Process, Record, SelectItem, Setting,
-    SettingValue, Sink, Sort, Source, Stage, StageKind, Stream, Top, Type, TypeKind, Use, WithInput,
+    SettingValue, SideInto, Sink, Sort, Source, Stage, StageKind, Stream, Top, Type, TypeKind, Use, WithInput,
 };
 use crate::source::{FileId, Span};
 
@@ -263,7 +263,7 @@ impl Move {
                 self.names(late_into);
                 self.spans(broadcast);
             }
-            StageKind::Process(Process { by, name, options, with, side_into }) => {
+            StageKind::Process(Process { by, name, options, with, sides }) => {
                 self.exprs(by);
                 self.name(name);
                 self.options(options);
@@ -272,7 +272,11 @@ impl Move {
                     self.exprs(by);
                     self.span(span);
                 }
-                self.names(side_into);
+                for SideInto { output, into, span } in sides {
+                    self.names(output);
+                    self.name(into);
+                    self.span(span);
+                }
             }
             StageKind::PartitionBy(keys) => self.exprs(keys),
             StageKind::Distinct
