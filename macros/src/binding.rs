@@ -35,9 +35,11 @@ pub(crate) fn derive(input: &DeriveInput, Form(attribute, name, before, more): &
     for word in &words {
         let text = word.to_string();
         if !known.contains(&text.as_str()) {
-            let meant =
-                known.iter().find(|known| near(&text, known)).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
-            return Err(Error::new(word.span(), format!("`{text}` is not known here{meant}; write {form}")));
+            let instead = match known.iter().find(|known| near(&text, known)) {
+                Some(meant) => format!(", did you mean `{meant}`?"),
+                None => format!("; write {form}"),
+            };
+            return Err(Error::new(word.span(), format!("`{text}` is not known here{instead}")));
         }
     }
     for needed in [name, before] {
