@@ -120,12 +120,22 @@ fn stopped_without_checkpoints() {
 const ELSEWHERE: &str = r#"{"holder":{"host":"elsewhere","boot":"another","namespace":"","process":1,"began":0,"since":0},
     "beat":1,"released":false,"fences":[],"given_up":[]}"#;
 
+/// The same command, which hears SIGHUP though these tests may run under `nohup`, which children inherit.
+fn hearing(command: &Command) -> Command {
+    let mut hearing = Command::new("env");
+    hearing.arg("--default-signal=HUP").arg(command.get_program()).args(command.get_args()).stdout(Stdio::null());
+    for (key, value) in command.get_envs() {
+        hearing.env(key, value.unwrap_or_default());
+    }
+    hearing
+}
+
 /// A process that waits for a sign of life of that one, for seconds: it listens for signals and heeds no stop. With what it says.
 fn starting(setup: &Setup) -> (Child, impl Iterator<Item = String>) {
     let checkpoints = setup.path("checkpoints");
     std::fs::create_dir(&checkpoints).unwrap();
     std::fs::write(setup.path("checkpoints/.lease-000001"), ELSEWHERE).unwrap();
-    let mut child = command(&setup.args(&["--checkpoint-dir", &checkpoints])).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = hearing(&command(&setup.args(&["--checkpoint-dir", &checkpoints]))).stderr(Stdio::piped()).spawn().unwrap();
     let said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     wait_for("the lock", || Path::new(&setup.path("checkpoints/.lock")).exists());
     (child, said)
@@ -158,9 +168,10 @@ fn a_job_that_is_process_1_stops_at_the_first_signal() {
     let setup = Setup::new(40_000, 2);
     let args = ["--checkpoint-dir", &setup.path("checkpoints"), "--checkpoint-interval", "1h", "--rate", "4000"];
     let own = command(&setup.args(&args));
+    let hearing = hearing(&own);
     for name in ["-TERM", "-INT", "-HUP"] {
         let mut outer = Command::new("unshare");
-        outer.args(*kind).arg(own.get_program()).args(own.get_args()).stdout(Stdio::null()).stderr(Stdio::piped());
+        outer.args(*kind).arg(hearing.get_program()).args(hearing.get_args()).stdout(Stdio::null()).stderr(Stdio::piped());
         for (key, value) in own.get_envs() {
             outer.env(key, value.unwrap_or_default());
         }
