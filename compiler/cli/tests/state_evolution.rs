@@ -55,10 +55,10 @@ fn said(folder: &Path) -> Vec<(i64, String)> {
     rows
 }
 
-fn start(folder: &Path, rust: &str) -> Child {
+fn start(folder: &Path, rust: &str, args: &[&str]) -> Child {
     std::fs::write(folder.join("count.rs"), rust).expect("written");
     let binary = build(&folder.join("counting.flow"), folder);
-    Command::new(binary).current_dir(folder).stderr(Stdio::piped()).spawn().expect("the pipeline starts")
+    Command::new(binary).args(args).current_dir(folder).stderr(Stdio::piped()).spawn().expect("the pipeline starts")
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn state_outlives_a_changed_struct_or_the_change_is_refused_by_name() {
         "seen.count += 1;\n        seen.gone.push(row.name.clone());\n        seen.last = row.n;\n        \
          seen.mood = Some(Mood::Busy { since: row.n });\n        let said = format!(\"{}\", seen.count);",
     );
-    let mut job = start(&folder, &first);
+    let mut job = start(&folder, &first, &[]);
     drop_in(&folder, 0..40);
     wait_for("the rows of the first version", || said(&folder).len() == 40);
     job.kill().expect("killed");
@@ -85,7 +85,7 @@ fn state_outlives_a_changed_struct_or_the_change_is_refused_by_name() {
          let said = format!(\"{} after {} {:?} {:?} {}\", seen.count, seen.newest, mood, seen.note, seen.all.len());\n        \
          seen.newest = row.n;\n        seen.note = Some(\"noted\".to_owned());\n        seen.all.push(row.n);",
     );
-    let job = start(&folder, &second);
+    let job = start(&folder, &second, &[]);
     drop_in(&folder, 40..48);
     wait_for("the rows of the second version", || said(&folder).len() >= 48);
     signal(&job, "TERM");
@@ -106,17 +106,29 @@ fn state_outlives_a_changed_struct_or_the_change_is_refused_by_name() {
             "extra",
         ),
     ] {
-        let job = start(&folder, &rust(fields, "let said = format!(\"{seen:?}\");"));
+        let job = start(&folder, &rust(fields, "let said = format!(\"{seen:?}\");"), &[]);
         let output = job.wait_with_output().expect("the job ends");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && told.contains("keep the types as they were"), "{field}: {told}");
-        assert!(told.contains("counted/process/0") && told.contains(&format!("`state.{field}`")), "{field}: {told}");
+        assert!(told.contains("--drop-state counted/process/0") && told.contains(&format!("`state.{field}`")), "{field}: {told}");
     }
 
-    let job = start(&folder, &second);
+    let job = start(&folder, &second, &[]);
     drop_in(&folder, 48..52);
     wait_for("the rows after what was refused", || said(&folder).len() >= 52);
     signal(&job, "TERM");
     assert_success(&job.wait_with_output().expect("the job ends"), "a job that goes on");
     assert_eq!(said(&folder)[48], (48, "13 after 44 Some(Calm) Some(\"noted\") 2".to_owned()));
+
+    // What does not fit is given up by name, and the source goes on from where it was.
+    let third = rust("    count: String,", "seen.count.push('x');\n        let said = seen.count.clone();");
+    let job = start(&folder, &third, &["--drop-state", "counted/process/0"]);
+    drop_in(&folder, 52..60);
+    wait_for("the rows after state was dropped", || said(&folder).len() >= 60);
+    signal(&job, "TERM");
+    let output = job.wait_with_output().expect("the job ends");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("of `counted/process/0` in the checkpoint is dropped"), "{told}");
+    let rows = said(&folder);
+    assert_eq!((rows.len(), &rows[52].1[..], &rows[59].1[..]), (60, "x", "xx"), "{rows:?}");
 }

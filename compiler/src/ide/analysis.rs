@@ -125,22 +125,16 @@ fn clauses(item: &Item) -> impl Iterator<Item = &Name> {
         ItemKind::Sink(sink) => Some(&sink.pipeline),
         _ => None,
     };
-    let stages = || pipeline.into_iter().flat_map(|pipeline| &pipeline.stages);
-    names.extend(stages().filter_map(|stage| match &stage.kind {
-        StageKind::Dedup { late_into, .. } => late_into.as_ref(),
-        StageKind::Aggregate(aggregate) => aggregate.late_into.as_ref(),
-        StageKind::Top(top) => top.late_into.as_ref(),
-        StageKind::Sort(sort) => sort.late_into.as_ref(),
-        StageKind::Join(join) => join.late_into.as_ref(),
-        _ => None,
-    }));
-    names.extend(
-        stages()
-            .flat_map(|stage| match &stage.kind {
-                StageKind::Process(process) => process.sides.as_slice(),
-                _ => &[],
-            })
-            .map(|side| &side.into),
-    );
+    for stage in pipeline.into_iter().flat_map(|pipeline| &pipeline.stages) {
+        match &stage.kind {
+            StageKind::Dedup { late_into, .. } => names.extend(late_into),
+            StageKind::Aggregate(aggregate) => names.extend(&aggregate.late_into),
+            StageKind::Top(top) => names.extend(&top.late_into),
+            StageKind::Sort(sort) => names.extend(&sort.late_into),
+            StageKind::Join(join) => names.extend(&join.late_into),
+            StageKind::Process(process) => names.extend(process.sides.iter().map(|side| &side.into)),
+            _ => {}
+        }
+    }
     names.into_iter()
 }

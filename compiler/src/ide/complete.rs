@@ -13,8 +13,8 @@ use super::place::{self, Owner, Place, Side};
 use super::words::{self, Word};
 use crate::session::{Library, Loader};
 use crate::source::FileId;
-use crate::syntax::Remembered;
 use crate::syntax::ast::ItemKind;
+use crate::syntax::{RESERVED, Remembered};
 
 /// What a completion is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -364,8 +364,6 @@ impl Offers<'_> {
 
 /// Whether a name needs no backticks.
 fn is_plain(name: &str) -> bool {
-    const RESERVED: &[&str] =
-        &["and", "or", "not", "in", "is", "like", "matches", "between", "null", "true", "false", "if", "then", "else"];
     let mut characters = name.chars();
     characters.next().is_some_and(tokens::is_word_start) && characters.all(tokens::is_word) && !RESERVED.contains(&name)
 }

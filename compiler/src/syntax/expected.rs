@@ -49,7 +49,8 @@ pub(super) const STAGES: &[&str] = &[
     "semi",
     "anti",
 ];
-const RESERVED: &[&str] =
+/// Words that are no names without backticks.
+pub(crate) const RESERVED: &[&str] =
     &["and", "or", "not", "in", "is", "like", "matches", "between", "null", "true", "false", "if", "then", "else"];
 /// Tokens that only take mistakes, and later editions' words.
 const NEVER: &[&str] = &[

@@ -19,5 +19,6 @@ mod remembered;
 
 pub use build::literal::number;
 pub use dump::dump;
+pub(crate) use expected::RESERVED;
 pub use parse::{Parse, parse, parse_again};
 pub use remembered::Remembered;

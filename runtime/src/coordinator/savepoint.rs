@@ -187,11 +187,14 @@ impl CheckpointStore {
         }
         let store = folder_store(&directory.to_string_lossy()).map_err(|error| error.context("cannot write a savepoint"))?;
         let store = CheckpointStore::reader(store, directory);
-        store
-            .write_folder(&folder, manifest, contents, upon)
-            .await
-            .map_err(|error| error.context(format_args!("cannot write a savepoint to `{}`", store.directory.display())))?;
-        Ok(store.directory.join(folder))
+        store.fill_savepoint(&folder, manifest, contents, upon).await
+    }
+
+    /// Writes a savepoint to this folder, which nobody else has. Gives the whole path.
+    async fn fill_savepoint(&self, folder: &str, manifest: Manifest, contents: Contents, upon: Upon<'_>) -> JobResult<PathBuf> {
+        let written = self.write_folder(folder, manifest, contents, upon).await;
+        written.map_err(|error| error.context(format_args!("cannot write a savepoint to `{}`", self.directory.display())))?;
+        Ok(self.directory.join(folder))
     }
 
     /// The same in a bucket, which has no folders to make.
@@ -206,11 +209,7 @@ impl CheckpointStore {
             folder = format!("{name}-{number}");
         }
         let store = CheckpointStore::reader(store, PathBuf::from(directory));
-        store
-            .write_folder(&folder, manifest, contents, upon)
-            .await
-            .map_err(|error| error.context(format_args!("cannot write a savepoint to `{}`", store.directory.display())))?;
-        Ok(store.directory.join(folder))
+        store.fill_savepoint(&folder, manifest, contents, upon).await
     }
 }
 

@@ -112,11 +112,10 @@ impl RestoredOperator {
                 Err(reason) => return Err(refused(parts, schema, &reason)),
             }
         }
-        let conversion = converts;
         let schema = schema.to_owned();
         let groups = found.into_iter().flat_map(|found| found.groups.iter().map(move |group| (found, group)));
         Ok(groups.filter_map(move |(found, (group, bytes))| {
-            let read = bytes.read().map(|bytes| match (bytes, &conversion) {
+            let read = bytes.read().map(|bytes| match (bytes, &converts) {
                 (Some(bytes), Some(conversion)) => match apply(conversion, &bytes) {
                     Ok(converted) => Some(Ok((*group, Cow::Owned(converted)))),
                     Err(reason) => Some(Err(refused(found, &schema, &reason))),
