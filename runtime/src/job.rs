@@ -51,6 +51,9 @@ pub struct CheckpointConfig {
     pub pause_micros: i64,
     /// So many checkpoints in a row may fail before the job does.
     pub tolerate: u32,
+    /// So many may be on their way at once: the barriers of one go out while others wait for tasks, or are written. More than one goes with
+    /// neither a pause nor with barriers that overtake rows.
+    pub concurrent: u32,
     /// How many completed checkpoints are kept.
     pub keep: u32,
     /// Whether rows may count again after a failure.
@@ -73,6 +76,7 @@ impl CheckpointConfig {
             timeout_micros: 600_000_000,
             pause_micros: 0,
             tolerate: 0,
+            concurrent: 1,
             keep: 1,
             mode: CheckpointMode::ExactlyOnce,
             unaligned_micros: None,

@@ -66,6 +66,7 @@ pub(crate) struct JobNumbers {
     pub restarts: u32,
     pub checkpoints: u64,
     pub failed_checkpoints: u64,
+    pub checkpoints_in_progress: usize,
     pub last_checkpoint: Option<LastCheckpoint>,
     /// By source.
     pub unassigned: Vec<(String, usize)>,
@@ -86,6 +87,7 @@ struct Inner {
     region_restarts: u32,
     checkpoints: u64,
     failed_checkpoints: u64,
+    checkpoints_in_progress: usize,
     last_checkpoint: Option<LastCheckpoint>,
     /// Splits that no reader has, by source.
     unassigned: BTreeMap<String, Arc<AtomicUsize>>,
@@ -137,6 +139,7 @@ impl Board {
             restarts: inner.restarts(),
             checkpoints: inner.checkpoints,
             failed_checkpoints: inner.failed_checkpoints,
+            checkpoints_in_progress: inner.checkpoints_in_progress,
             last_checkpoint: inner.last_checkpoint,
             unassigned: inner.unassigned.iter().map(|(source, splits)| (source.clone(), splits.load(Relaxed))).collect(),
             chains: self.chains.clone(),
@@ -155,6 +158,11 @@ impl Board {
     /// Where a source's enumerator says how many splits are found that nobody reads.
     pub(crate) fn unassigned(&self, source: &str) -> Arc<AtomicUsize> {
         self.lock().unassigned.entry(source.to_owned()).or_default().clone()
+    }
+
+    /// So many checkpoints are on their way now.
+    pub(crate) fn checkpoints_in_progress(&self, count: usize) {
+        self.lock().checkpoints_in_progress = count;
     }
 
     /// A failure has ended a checkpoint that was begun.

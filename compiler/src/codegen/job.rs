@@ -172,6 +172,10 @@ fn checkpoint_block(checkpoint: &CheckpointSettings) -> Vec<TokenStream> {
         let tolerate = number(checkpoint.tolerate);
         block.push(quote!(tolerate: #tolerate));
     }
+    if checkpoint.concurrent != default.concurrent {
+        let concurrent = number(checkpoint.concurrent);
+        block.push(quote!(concurrent: #concurrent));
+    }
     if checkpoint.keep != default.keep {
         let keep = number(checkpoint.keep);
         block.push(quote!(keep: #keep));

@@ -40,6 +40,8 @@ pub struct Report {
     pub built_upon: u32,
     /// Of them, those that build upon what an earlier process has written.
     pub gone_on: u32,
+    /// Checkpoints that were stored when the next one was being taken.
+    pub beside: u32,
     /// How often a part of the job has begun again by itself.
     pub alone: u32,
 }
@@ -65,7 +67,7 @@ pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
     match result {
         Ok(processes) => {
             let (overtaken, built_upon, gone_on, alone) = (world.overtaken(), world.built_upon(), world.gone_on(), world.alone());
-            Ok(Report { hits: world.hits(), trace, processes, overtaken, built_upon, gone_on, alone })
+            Ok(Report { hits: world.hits(), trace, processes, overtaken, built_upon, gone_on, beside: world.beside(), alone })
         }
         Err(wrong) => {
             let lines: Vec<&str> = trace.lines().collect();
@@ -107,6 +109,10 @@ fn processes(world: &Arc<SimWorld>, kind: Kind) -> Result<u32, String> {
     checkpoint.keep = 1 + u32::try_from(number(3)).unwrap_or(0);
     checkpoint.pause_micros = number(50_000);
     checkpoint.unaligned_micros = (number(2) > 0).then(|| number(100_000));
+    if number(3) == 0 {
+        (checkpoint.concurrent, checkpoint.pause_micros, checkpoint.unaligned_micros) =
+            (2 + u32::try_from(number(3)).unwrap_or(0), 0, None);
+    }
     // What does not fit goes to a store with threads of its own: that is slow, and seldom.
     let state = match number(40) {
         0 => on_disk(0),

@@ -251,4 +251,8 @@ impl SourceReader for NumbersReader {
     fn snapshot(&self) -> Vec<Part> {
         self.parts.clone()
     }
+
+    fn snapshot_taken(&mut self, checkpoint: u64) {
+        self.world.snapshot_taken(checkpoint);
+    }
 }

@@ -99,6 +99,10 @@ struct State {
     built_upon: u32,
     /// Of them, those that build upon what an earlier process has written.
     gone_on: u32,
+    /// The newest checkpoint that a source has a part of.
+    read: u64,
+    /// Checkpoints that were stored when the next one was being taken.
+    beside: u32,
 }
 
 impl SimWorld {
@@ -124,6 +128,8 @@ impl SimWorld {
             overtaken: 0,
             built_upon: 0,
             gone_on: 0,
+            read: 0,
+            beside: 0,
         };
         Arc::new(SimWorld { state: Mutex::new(state), crashed: Notify::new(), objects: Arc::new(InMemory::new()) })
     }
@@ -134,6 +140,7 @@ impl SimWorld {
 
     /// A process begins. Called in its runtime.
     pub(crate) fn begin(&self) {
+        self.state().read = 0;
         let mut state = self.state();
         state.frozen = false;
         state.restarted = false;
@@ -271,6 +278,15 @@ impl SimWorld {
         self.state().gone_on
     }
 
+    pub(crate) fn beside(&self) -> u32 {
+        self.state().beside
+    }
+
+    /// A source has its part of a checkpoint.
+    pub(crate) fn snapshot_taken(&self, checkpoint: u64) {
+        self.state().read = checkpoint;
+    }
+
     /// A checkpoint is complete.
     pub(crate) fn complete(&self, checkpoint: u64, manifest: Option<&Manifest>) {
         let mut state = self.state();
@@ -280,6 +296,7 @@ impl SimWorld {
             state.built_upon += u32::from(others().count() > 0);
             state.gone_on += u32::from(others().any(|file| !file.name.ends_with(&own)));
         }
+        state.beside += u32::from(state.read > checkpoint);
         state.present.insert(checkpoint);
         state.completed.insert(checkpoint);
     }

@@ -17,7 +17,7 @@ fn plan(seed: u64) -> Plan {
 #[test]
 fn every_row_comes_once_whatever_happens() {
     let (first, count) = (number("MILLSTREAM_SEED", 1), number("MILLSTREAM_SEEDS", 100));
-    let (mut processes, mut overtaken, mut built_upon, mut gone_on, mut compacted, mut alone) = (0, 0, 0, 0, 0, 0);
+    let (mut processes, mut overtaken, mut beside, mut built_upon, mut gone_on, mut compacted, mut alone) = (0, 0, 0, 0, 0, 0, 0);
     let mut failures = Vec::new();
     let plans: Vec<_> = (first..first + count).map(|seed| (seed, kind(seed), plan(seed))).collect();
     for report in simulate_all(&plans, |report| Report { trace: String::new(), ..report }) {
@@ -25,6 +25,7 @@ fn every_row_comes_once_whatever_happens() {
             Ok(report) => {
                 processes += report.processes;
                 overtaken += report.overtaken;
+                beside += report.beside;
                 built_upon += report.built_upon;
                 gone_on += report.gone_on;
                 compacted += report.hits.get("compaction.end").copied().unwrap_or(0);
@@ -34,7 +35,7 @@ fn every_row_comes_once_whatever_happens() {
         }
     }
     println!(
-        "{count} seeds from {first}, {processes} processes, {overtaken} files with overtaken rows, {built_upon} checkpoints that build \
+        "{count} seeds from {first}, {processes} processes, {overtaken} files with overtaken rows, {beside} checkpoints beside others, {built_upon} checkpoints that build \
          upon others ({gone_on} on those of earlier processes), {compacted} of them compacted, {alone} restarts of parts of jobs, {} failures",
         failures.len()
     );
@@ -43,6 +44,7 @@ fn every_row_comes_once_whatever_happens() {
     assert!(gone_on > 0 || count < 100, "no checkpoint builds upon one of an earlier process: that is not simulated");
     assert!(compacted > 0 || count < 100, "no chain of checkpoints is compacted: that is not simulated");
     assert!(alone > 0 || count < 100, "no part of a job has begun again by itself: that is not simulated");
+    assert!(beside > 0 || count < 100, "no checkpoint was taken while the one before was on its way: that is not simulated");
     assert!(overtaken > 0 || count < 100, "no barrier has overtaken a row: unaligned checkpoints are not simulated");
 }
 

@@ -50,6 +50,16 @@ impl Parts {
         }
     }
 
+    /// What checkpoints cannot have of which several are on their way at once.
+    pub(super) fn excludes(&mut self, what: &str, is_there: bool, at: &Location<'_>) {
+        if is_there {
+            self.mistake(
+                &origin(at, what),
+                &format!("{what} and several checkpoints at once exclude each other: take one of them away"),
+            );
+        }
+    }
+
     /// Options of a connector of the library: those that it does not have would be taken for left out.
     pub(super) fn known_options(&mut self, connector: &str, known: &[OptionSpec], options: &Options, at: &Location<'_>) {
         for name in options.names() {

@@ -132,6 +132,11 @@ impl Pipeline {
             parts.not_negative("the pause between checkpoints", config.pause_micros, at);
             parts.not_negative("the time after which barriers overtake rows", config.unaligned_micros.unwrap_or_default(), at);
             parts.some("the number of checkpoints that are kept", config.keep.into(), at);
+            parts.some("the number of checkpoints at once", config.concurrent.into(), at);
+            if config.concurrent > 1 {
+                parts.excludes("a pause between checkpoints", config.pause_micros > 0, at);
+                parts.excludes("barriers that overtake rows", config.unaligned_micros.is_some(), at);
+            }
         });
         self.take_checkpoints(config)
     }
@@ -146,6 +151,7 @@ impl Pipeline {
             timeout: config.timeout_micros,
             pause: config.pause_micros,
             tolerate: config.tolerate,
+            concurrent: config.concurrent,
             keep: config.keep,
             mode: config.mode,
             unaligned: config.unaligned_micros,

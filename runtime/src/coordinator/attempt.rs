@@ -7,7 +7,7 @@ mod give_up;
 mod region;
 mod requests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -95,7 +95,8 @@ pub(super) struct Attempt<'a> {
     ended: HashSet<TaskId>,
     next_checkpoint: u64,
     next_trigger: Option<Instant>,
-    pending: Option<Pending>,
+    /// The checkpoints that wait for tasks, and those that wait to be written, from the oldest on. Each task takes them in their order.
+    pending: VecDeque<Pending>,
     writing: Option<Writing>,
     /// What was written of checkpoints that were given up is being removed.
     stale: JoinSet<()>,
@@ -206,7 +207,7 @@ impl<'a> Attempt<'a> {
             ended: HashSet::new(),
             next_checkpoint: first_checkpoint,
             next_trigger: settings.checkpoint_interval.map(|interval| Instant::now() + interval),
-            pending: None,
+            pending: VecDeque::new(),
             writing: None,
             stale: JoinSet::new(),
             failures: Failures::new(settings.checkpoints.tolerate),
@@ -236,6 +237,7 @@ impl<'a> Attempt<'a> {
     /// Runs to the end, a stop, or a failure that takes the job with it. All tasks have ended when it returns.
     pub(super) async fn run(mut self, control: &mut Control, strategy: &mut RestartStrategy) -> JobResult<AttemptEnd> {
         let result = self.drive(control, strategy).await;
+        self.board.checkpoints_in_progress(0);
         if result.is_err() && self.begun {
             self.board.checkpoint_failed();
         }
@@ -289,8 +291,9 @@ impl<'a> Attempt<'a> {
                 control.wanted.push(request);
             }
             self.bring_back(stopping != StopMode::None);
+            self.write_if_complete()?;
             let triggered = self.trigger_if_due(stopping, &mut control.wanted);
-            let (wake, whole) = (self.wake_at(), self.is_whole());
+            let (wake, whole) = (self.wake_at(stopping), self.is_whole());
             let Control { stop, stopper, requests, wanted, .. } = control;
             let happened: Result<(), Failure> = tokio::select! {
                 biased;
@@ -370,7 +373,7 @@ impl<'a> Attempt<'a> {
     /// Ends all sources, as if they had nothing more. False: they wait behind a last barrier already. If its checkpoint is given up,
     /// they are to be ended then.
     fn drain(&self) -> bool {
-        let stopped = self.pending.as_ref().is_some_and(|pending| pending.purpose == Purpose::Stop)
+        let stopped = self.pending.iter().any(|pending| pending.purpose == Purpose::Stop)
             || self.writing.as_ref().is_some_and(|writing| writing.purpose == Purpose::Stop);
         if stopped || self.last.is_some() {
             return false;
@@ -380,11 +383,17 @@ impl<'a> Attempt<'a> {
     }
 
     /// When there is something to do without being told: never a time that is past and at which nothing can be done.
-    fn wake_at(&self) -> Option<Instant> {
-        if self.pending.is_some() || self.writing.is_some() || self.last.is_some() {
-            let overtake = self.pending.as_ref().and_then(|pending| pending.overtake_at);
-            return self.deadline().into_iter().chain(overtake).min();
+    fn wake_at(&self, stopping: StopMode) -> Option<Instant> {
+        let overtake = self.pending.iter().filter_map(|pending| pending.overtake_at);
+        let due = self.deadline().into_iter().chain(overtake).min();
+        if self.last.is_some() || !self.takes_another(self.purpose(stopping)) {
+            return due;
         }
+        due.into_iter().chain(self.begins_at()).min()
+    }
+
+    /// When there is something to do that needs no other checkpoint to end.
+    fn begins_at(&self) -> Option<Instant> {
         if !self.is_whole() {
             return self.returns_at();
         }
@@ -413,7 +422,7 @@ impl<'a> Attempt<'a> {
             TaskReport::NeedsSplit => self.sources.split_wanted(task, &self.mailboxes).map_err(Failure::of(index)),
             TaskReport::SourceEvent { taken, event } => {
                 // On its way while the checkpoint is being taken: behind what the enumerator said, before what the reader says.
-                if let Some(pending) = self.pending.as_mut().filter(|pending| pending.id > taken) {
+                for pending in self.pending.iter_mut().filter(|pending| pending.id > taken) {
                     pending.enumerators.extend(self.sources.on_its_way(task, &event));
                 }
                 self.sources.event(task, &event, &self.mailboxes).map_err(Failure::of(index))
@@ -424,15 +433,13 @@ impl<'a> Attempt<'a> {
             }
             TaskReport::Ack(ack) => {
                 self.part_of(task, ack.checkpoint, ack.previous)?;
-                let Some(pending) = self.pending.as_mut().filter(|pending| pending.id == ack.checkpoint) else {
+                let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == ack.checkpoint) else {
                     // It was given up. The part of the next one comes behind this one, so nothing of it can be complete.
                     self.increments.keep(ack.contents.pieces);
                     self.carried.keep(ack.contents.entries);
                     return Ok(());
                 };
-                if pending.acknowledge(task, ack)? {
-                    self.write_checkpoint()?;
-                }
+                pending.acknowledge(task, ack)?;
                 Ok(())
             }
             TaskReport::Decline(decline) => Ok(self.declined(task, decline)?),

@@ -78,6 +78,11 @@ impl Pending {
         format!("{count} of {} tasks have not taken part: {}", self.tasks, missing.join(", "))
     }
 
+    /// Whether all tasks have taken part.
+    pub(super) fn is_complete(&self) -> bool {
+        self.acks.len() == self.tasks
+    }
+
     /// It is given up: what its tasks have handed over, and who waits for it.
     pub(super) fn abandon(self) -> (Contents, Vec<CheckpointRequest>) {
         let mut contents = Contents::default();
@@ -88,13 +93,13 @@ impl Pending {
         (contents, self.requests)
     }
 
-    /// Takes a task's part; gives whether that was the last. A second part of the same task is an error: the first may hold
+    /// Takes a task's part. A second part of the same task is an error: the first may hold
     /// committables that the second does not.
-    pub(super) fn acknowledge(&mut self, task: TaskId, ack: Ack) -> JobResult<bool> {
+    pub(super) fn acknowledge(&mut self, task: TaskId, ack: Ack) -> JobResult<()> {
         if self.acks.insert(task, ack).is_some() {
             return Err(JobError::transient(format!("a task took part in checkpoint {} twice", self.id)));
         }
-        Ok(self.acks.len() == self.tasks)
+        Ok(())
     }
 
     /// All parts together.

@@ -12,7 +12,7 @@
 //! - No checkpoint is stored whose pieces do not join: each is looked at, whatever the tasks were told.
 //! - A chain that has grown [long](super::lineage) is compacted beside all this, and the next checkpoint builds upon what that gives.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::asked::Asked;
@@ -39,10 +39,8 @@ pub(super) struct Increments {
     in_memory: bool,
     /// The bytes of the newest checkpoint.
     size: u64,
-    /// The one that is being taken begins anew.
-    begins: bool,
-    /// It comes as a whole.
-    whole: bool,
+    /// The checkpoints that are on their way, from the oldest on.
+    begun: VecDeque<Begun>,
     /// What has changed since the last one that was stored is not known any more.
     lost: bool,
     stored: Option<Chain>,
@@ -61,11 +59,20 @@ pub(super) struct Increments {
     taken_over: Option<Pin>,
 }
 
+/// A checkpoint that is on its way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Begun {
+    id: u64,
+    /// It begins anew.
+    begins: bool,
+    /// It comes as a whole, with no pieces.
+    whole: bool,
+}
+
 /// The pieces of a checkpoint that is on its way to the store.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    begins: bool,
-    whole: bool,
+    begun: Begun,
     /// It names what a compaction gave.
     compacted: bool,
     chain: Chain,
@@ -149,11 +156,14 @@ impl Increments {
     /// A checkpoint is about to begin. `alone`: nothing else is needed to read it.
     pub(super) fn begin(&mut self, id: u64, alone: bool) {
         self.taking_over = false;
-        self.whole = self.in_memory && is_small(self.size);
-        self.begins = self.whole || alone || self.lost || self.stored.as_ref().is_none_or(|chain| self.is_over(chain));
-        if self.begins {
-            self.asked.everything(id, !self.whole);
+        let whole = self.in_memory && is_small(self.size);
+        // Nothing builds upon one that comes as a whole.
+        let behind_whole = self.begun.back().is_some_and(|before| before.whole);
+        let begins = whole || alone || self.lost || behind_whole || self.stored.as_ref().is_none_or(|chain| self.is_over(chain));
+        if begins {
+            self.asked.everything(id, !whole);
         }
+        self.begun.push_back(Begun { id, begins, whole });
     }
 
     /// Whether there is no going on with this chain.
@@ -185,10 +195,11 @@ impl Increments {
         }
     }
 
-    /// The checkpoint that was being taken is given up.
-    pub(super) fn given_up(&mut self) {
+    /// A checkpoint that was being taken is given up.
+    pub(super) fn given_up(&mut self, id: u64) {
         // Its tasks have handed over everything, and begin to count changes from there.
-        self.lost |= self.begins;
+        self.lost |= self.begun.iter().any(|begun| begun.id == id && begun.begins);
+        self.begun.retain(|begun| begun.id != id);
     }
 
     /// A task's part of a checkpoint that was given up will never come.
@@ -215,8 +226,9 @@ impl Increments {
     pub(super) fn join(&mut self, id: u64, pieces: &mut Vec<LazyPiece>) -> JobResult<(Vec<DataFile>, Draft)> {
         let mut carried = std::mem::take(&mut self.carried);
         self.carried_bytes = 0;
+        let begun = self.begun.iter().find(|begun| begun.id == id).copied().unwrap_or(Begun { id, ..Begun::default() });
         let mut chain = match &self.stored {
-            Some(stored) if !self.begins => stored.clone(),
+            Some(stored) if !begun.begins => stored.clone(),
             _ => {
                 carried.clear();
                 Chain::begin(id)
@@ -225,34 +237,35 @@ impl Increments {
         let shorter = self.compacted.as_ref().filter(|(compacted, _)| chain.fits(compacted));
         let compacted = shorter.map(|(compacted, _)| chain.put(compacted)).is_some();
         carried.append(pieces);
-        let joins = if self.lost && !self.begins { Err("a part of one before it is lost") } else { chain.add(id, &carried) };
+        let joins = if self.lost && !begun.begins { Err("a part of one before it is lost") } else { chain.add(id, &carried) };
         if let Err(reason) = joins {
             self.lost = true;
             return Err(JobError::transient(format!("what has changed since the checkpoint before is not known: {reason}")));
         }
         let files = chain.files.iter().map(|file| file.file.clone()).collect();
-        let to_carry = if self.begins { Vec::new() } else { carried.clone() };
+        let to_carry = if begun.begins { Vec::new() } else { carried.clone() };
         *pieces = carried;
-        Ok((files, Draft { begins: self.begins, whole: self.whole, compacted, chain, pieces: to_carry }))
+        Ok((files, Draft { begun, compacted, chain, pieces: to_carry }))
     }
 
     /// The checkpoint is stored, with its pieces in these files. `size`: its bytes, without what it builds upon.
     pub(super) fn stored(&mut self, draft: Draft, files: Vec<Arc<PieceFile>>, size: u64) {
-        let mut chain = draft.chain;
+        let Draft { begun, compacted, mut chain, .. } = draft;
+        self.begun.retain(|other| other.id != begun.id);
         chain.append(files);
-        if draft.begins {
+        if begun.begins {
             (self.lost, self.failed) = (false, 0);
         }
         // It is named now, or stands for nothing any more.
-        self.compacted.take_if(|_| draft.compacted || draft.begins);
+        self.compacted.take_if(|_| compacted || begun.begins);
         self.taken_over = None;
         self.size = size.max(chain.size());
-        self.stored = Some(chain).filter(|_| !draft.whole);
+        self.stored = Some(chain).filter(|_| !begun.whole);
     }
 
     /// The checkpoint could not be stored. `unreadable`: its pieces could not be encoded.
     pub(super) fn not_stored(&mut self, mut draft: Draft, unreadable: bool) {
-        self.lost |= draft.begins || unreadable;
+        self.lost |= draft.begun.begins || unreadable;
         // Before what has come since.
         let since = std::mem::take(&mut self.carried);
         draft.pieces.extend(since);
@@ -311,7 +324,7 @@ mod tests {
     fn what_was_given_up_comes_with_the_next_in_order() {
         let mut increments = begun();
         assert!(!next(&mut increments, 2, false));
-        increments.given_up();
+        increments.given_up(2);
         increments.keep(vec![part(0, 2, 1, 1)]);
         assert!(!next(&mut increments, 3, false));
         // Late, but before its next.
@@ -321,7 +334,7 @@ mod tests {
         assert_eq!((of(&files), checkpoints(&entries)), (vec![1], vec![2, 2, 3, 3]));
         // It cannot be stored, and the one behind it can.
         increments.not_stored(draft, false);
-        increments.given_up();
+        increments.given_up(3);
         assert!(!next(&mut increments, 4, false));
         let mut entries = vec![part(0, 4, 3, 1), part(1, 4, 3, 1)];
         let (files, draft) = increments.join(4, &mut entries).unwrap();
@@ -333,19 +346,71 @@ mod tests {
         assert_eq!((of(&files), checkpoints(&entries)), (vec![1, 4], vec![5, 5]));
     }
 
+    /// Barriers of the next go out before the one before is stored.
+    #[test]
+    fn several_are_on_their_way_and_each_builds_upon_the_one_before() {
+        let mut increments = begun();
+        assert!(!next(&mut increments, 2, false));
+        assert!(!next(&mut increments, 3, false));
+        let (_, draft) = increments.join(2, &mut vec![part(0, 2, 1, 1), part(1, 2, 1, 1)]).unwrap();
+        assert!(!next(&mut increments, 4, false));
+        increments.stored(draft, vec![file(2, 1, &[part(0, 2, 1, 1), part(1, 2, 1, 1)])], 1);
+        let mut entries = vec![part(0, 3, 2, 1), part(1, 3, 2, 1)];
+        let (files, draft) = increments.join(3, &mut entries).unwrap();
+        assert_eq!((of(&files), checkpoints(&entries)), (vec![1, 2], vec![3, 3]));
+        // It cannot be stored: what it has goes into the next, which was begun long before.
+        increments.not_stored(draft, false);
+        increments.given_up(3);
+        let mut entries = vec![part(0, 4, 3, 1), part(1, 4, 3, 1)];
+        let (files, draft) = increments.join(4, &mut entries).unwrap();
+        assert_eq!((of(&files), checkpoints(&entries)), (vec![1, 2], vec![3, 3, 4, 4]));
+        increments.stored(draft, vec![file(4, 1, &entries)], 1);
+        assert!(increments.begun.is_empty());
+    }
+
+    #[test]
+    fn what_builds_upon_one_that_begins_anew_fails_with_it() {
+        let mut increments = Increments::default();
+        assert!(next(&mut increments, 1, false));
+        assert!(next(&mut increments, 2, false), "none is stored yet");
+        let mut pieces = vec![part(0, 1, 0, 100)];
+        let (_, draft) = increments.join(1, &mut pieces).unwrap();
+        increments.stored(draft, vec![file(1, 1, &pieces)], 1);
+        assert!(!next(&mut increments, 3, false));
+        let form = |id| increments.asked().form(id, 7);
+        assert_eq!(form(2), Form::Pieces { checkpoint: 2, since: 0 }, "a task that comes late still hands over everything");
+        assert_eq!(form(3), Form::Pieces { checkpoint: 3, since: 7 });
+        let (_, draft) = increments.join(2, &mut vec![part(0, 2, 0, 100)]).unwrap();
+        increments.not_stored(draft, false);
+        increments.given_up(2);
+        assert!(increments.join(3, &mut vec![part(0, 3, 2, 1)]).is_err());
+        increments.given_up(3);
+        assert!(next(&mut increments, 4, false));
+    }
+
+    /// A checkpoint that comes as a whole is nothing to build upon, though it is not stored yet.
+    #[test]
+    fn behind_one_that_comes_as_a_whole_the_next_begins_anew() {
+        let mut increments = Increments::new(StateConfig::Memory);
+        increments.begin(1, false);
+        // It is larger now than what comes as a whole, which is known before the first one is stored.
+        increments.size = u64::MAX;
+        assert!(next(&mut increments, 2, false));
+    }
+
     #[test]
     fn what_is_lost_makes_the_next_begin_anew() {
         // A task could not encode its part, and the next checkpoint has begun.
         let mut increments = begun();
         next(&mut increments, 2, false);
-        increments.given_up();
+        increments.given_up(2);
         assert!(!next(&mut increments, 3, false));
         increments.lose();
         assert!(increments.join(3, &mut vec![part(0, 3, 2, 1), part(1, 3, 2, 1)]).is_err());
-        increments.given_up();
+        increments.given_up(3);
         assert!(next(&mut increments, 4, false));
         // That is given up, too: it is tried until one is stored.
-        increments.given_up();
+        increments.given_up(4);
         increments.keep(vec![part(0, 4, 0, 1), part(1, 4, 0, 1)]);
         assert!(next(&mut increments, 5, false));
         let mut entries = vec![part(0, 5, 0, 1), part(1, 5, 0, 1)];
@@ -355,7 +420,7 @@ mod tests {
         assert!(!next(&mut increments, 6, false));
         // A part that never came, whatever else was said: the pieces tell.
         assert!(increments.join(6, &mut vec![part(0, 6, 5, 1), part(1, 6, 4, 1)]).is_err());
-        increments.given_up();
+        increments.given_up(6);
         assert!(next(&mut increments, 7, false));
     }
 
@@ -410,7 +475,7 @@ mod tests {
         let mut increments = restored(&[part(0, 1, 0, 100)]);
         assert!(!next(&mut increments, 5, false));
         assert!(increments.join(5, &mut vec![part(0, 5, 1, 1), part(1, 5, 1, 1)]).is_err(), "it was not there");
-        increments.given_up();
+        increments.given_up(5);
         assert!(next(&mut increments, 6, false));
         // One without pieces is nothing to build upon.
         assert!(next(&mut Increments::default().upon(1, &[]), 5, false));
@@ -422,7 +487,7 @@ mod tests {
         let mut increments = restored(&[part(0, 1, 0, 100), of_region(0, 1, 0)]);
         assert!(!next(&mut increments, 2, false));
         increments.keep(vec![part(0, 2, 1, 1), of_region(0, 2, 1)]);
-        increments.given_up();
+        increments.given_up(2);
         increments.goes_back(Some(1), |uid| uid == "r");
         assert!(!next(&mut increments, 3, false));
         let mut entries = vec![part(0, 3, 2, 1), of_region(0, 3, 1)];
@@ -443,7 +508,7 @@ mod tests {
         assert!(!next(&mut increments, 2, false));
         let (_, draft) = increments.join(2, &mut vec![part(0, 2, 1, 1), part(1, 2, 1, 1)]).unwrap();
         increments.not_stored(draft, true);
-        increments.given_up();
+        increments.given_up(2);
         assert!(increments.carried.is_empty());
         assert!(next(&mut increments, 3, false));
     }
@@ -452,7 +517,7 @@ mod tests {
     fn too_much_to_be_carried_is_dropped() {
         let mut increments = begun();
         next(&mut increments, 2, false);
-        increments.given_up();
+        increments.given_up(2);
         for _ in 0..3 {
             increments.keep(vec![part(0, 2, 1, 40 << 20)]);
         }

@@ -53,6 +53,8 @@ pub(crate) struct CheckpointRules {
     pub pause: Duration,
     /// So many may fail in a row.
     pub tolerate: u32,
+    /// So many may be on their way at once.
+    pub concurrent: usize,
     pub mode: CheckpointMode,
     /// Barriers overtake rows after so long; None: never.
     pub unaligned: Option<Duration>,
@@ -67,6 +69,12 @@ impl CheckpointRules {
             timeout: time(config.timeout_micros),
             pause: time(config.pause_micros),
             tolerate: config.tolerate,
+            // Of barriers that overtake rows those of one checkpoint are on their way, and a pause is one from end to beginning.
+            concurrent: if config.unaligned_micros.is_some() || config.pause_micros > 0 {
+                1
+            } else {
+                config.concurrent.max(1) as usize
+            },
             mode: config.mode,
             unaligned: config.unaligned_micros.map(time),
         }

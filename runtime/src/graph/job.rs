@@ -139,6 +139,8 @@ pub struct CheckpointSettings {
     pub pause: i64,
     /// So many checkpoints in a row may fail before the job does.
     pub tolerate: u32,
+    /// So many may be on their way at once.
+    pub concurrent: u32,
     /// How many completed checkpoints are kept.
     pub keep: u32,
     pub mode: CheckpointMode,
@@ -155,6 +157,7 @@ impl CheckpointSettings {
             timeout: 600_000_000,
             pause: 0,
             tolerate: 0,
+            concurrent: 1,
             keep: 1,
             mode: CheckpointMode::ExactlyOnce,
             unaligned: None,

@@ -21,6 +21,7 @@ definitions! {
     RESTARTS COUNTER "millstream_job_numRestarts" "Attempts after the first, of the job or of a region.";
     CHECKPOINTS COUNTER "millstream_job_numberOfCompletedCheckpoints" "Checkpoints completed by this process.";
     FAILED_CHECKPOINTS COUNTER "millstream_job_numberOfFailedCheckpoints" "Checkpoints that were begun and given up.";
+    CHECKPOINTS_IN_PROGRESS GAUGE "millstream_job_numberOfInProgressCheckpoints" "Checkpoints that wait for tasks, or to be stored.";
     CHECKPOINT_ID GAUGE "millstream_job_lastCompletedCheckpointId" "The number of the last complete checkpoint.";
     CHECKPOINT_DURATION GAUGE "millstream_job_lastCheckpointDuration" "Milliseconds from its trigger to its end.";
     CHECKPOINT_SIZE GAUGE "millstream_job_lastCheckpointSize" "Bytes of state in it.";
@@ -68,6 +69,7 @@ pub(crate) fn collect(job: &'static str, numbers: &JobNumbers, shares: &[Share])
     out.add(&RESTARTS, &[], f64::from(numbers.restarts));
     out.add(&CHECKPOINTS, &[], numbers.checkpoints as f64);
     out.add(&FAILED_CHECKPOINTS, &[], numbers.failed_checkpoints as f64);
+    out.add(&CHECKPOINTS_IN_PROGRESS, &[], numbers.checkpoints_in_progress as f64);
     if let Some(last) = &numbers.last_checkpoint {
         out.add(&CHECKPOINT_ID, &[], last.id as f64);
         out.add(&CHECKPOINT_DURATION, &[], last.took.as_secs_f64() * 1000.0);

@@ -5,6 +5,7 @@ extern crate millstream_runtime as millstream;
 mod alignment;
 mod at_least_once;
 mod bad_conditions;
+mod concurrent;
 #[cfg(feature = "disk")]
 mod disk_state;
 mod failed_checkpoints;

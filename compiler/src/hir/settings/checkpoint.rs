@@ -14,7 +14,7 @@ use crate::source::Span;
 use crate::syntax::ast::{self, ConnectorOption, OptionValue};
 
 /// What may stand in the block, for suggestions.
-const BLOCK: &[&str] = &["timeout", "pause", "tolerate", "keep", "mode", "unaligned"];
+const BLOCK: &[&str] = &["timeout", "pause", "concurrent", "tolerate", "keep", "mode", "unaligned"];
 
 /// The value of `checkpoint`; None where the interval is no good, which is reported.
 pub(super) fn lower<'a>(
@@ -63,6 +63,14 @@ fn block<'a>(cx: &mut Context<'a>, options: &'a [ConnectorOption], settings: &mu
             cx.report_value(names::bad_setting(name, span, expected));
         }
     }
+    if let Some(&concurrent) = given.get("concurrent").filter(|_| settings.concurrent > 1) {
+        if let Some(&pause) = given.get("pause").filter(|_| settings.pause > 0) {
+            cx.report(errors::concurrent_with_pause(concurrent, pause));
+        }
+        if let Some(&unaligned) = given.get("unaligned").filter(|_| settings.unaligned.is_some()) {
+            cx.report(errors::concurrent_unaligned(concurrent, unaligned));
+        }
+    }
     let Some(&unaligned) = given.get("unaligned") else { return };
     let Some(after) = settings.unaligned else { return };
     if settings.mode == CheckpointMode::AtLeastOnce {
@@ -83,6 +91,7 @@ fn entry<'a>(
     let expected = match name {
         "timeout" => "a duration of more than zero, such as `10m`",
         "pause" => "a duration of zero or more, such as `5s`",
+        "concurrent" => "a number from 1 to 16",
         "tolerate" => "a number from 0 to 1000000",
         "keep" => "a number from 1 to 1000",
         "mode" => "`exactly_once` or `at_least_once`",
@@ -107,6 +116,11 @@ fn entry<'a>(
         "pause" => {
             settings.pause = duration(cx, expr, "the pause between checkpoints")?;
             settings.pause >= 0
+        }
+        "concurrent" => {
+            let count = number(cx, expr)?;
+            settings.concurrent = u32::try_from(count).unwrap_or(1);
+            (1..=16).contains(&count)
         }
         "tolerate" => {
             let count = number(cx, expr)?;

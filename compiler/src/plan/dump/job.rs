@@ -35,6 +35,9 @@ fn settings(out: &mut String, settings: &JobSettings) {
         if checkpoint.tolerate > 0 {
             let _ = write!(out, ", tolerate {}", checkpoint.tolerate);
         }
+        if checkpoint.concurrent > 1 {
+            let _ = write!(out, ", {} at once", checkpoint.concurrent);
+        }
         if checkpoint.mode == CheckpointMode::AtLeastOnce {
             out.push_str(", at least once");
         }

@@ -39,31 +39,55 @@ pub(super) struct Writing {
 }
 
 impl Attempt<'_> {
-    /// Begins a checkpoint if one is due and none is being taken.
-    pub(super) fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) -> Result<(), Failure> {
-        if self.pending.is_some() || self.writing.is_some() || self.last.is_some() || !self.is_whole() {
-            return Ok(());
-        }
-        let purpose = if self.ended.len() == self.task_count {
+    /// Whether another checkpoint may begin beside those that are on their way. The last of an attempt begins when all others have ended.
+    pub(super) fn takes_another(&self, purpose: Purpose) -> bool {
+        let most = if purpose == Purpose::Periodic { self.settings.checkpoints.concurrent } else { 1 };
+        self.in_progress() < most
+    }
+
+    /// What the next checkpoint is for.
+    pub(super) fn purpose(&self, stopping: StopMode) -> Purpose {
+        if self.ended.len() == self.task_count {
             Purpose::End
         } else if stopping.pauses() {
             Purpose::Stop
-        } else if self.is_restored()
-            && !self.increments.is_taking_over()
-            && (wanted.iter().any(|request| !request.at_end)
-                || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now())))
-        {
-            Purpose::Periodic
         } else {
+            Purpose::Periodic
+        }
+    }
+
+    /// How many checkpoints are on their way.
+    pub(super) fn in_progress(&self) -> usize {
+        self.pending.len() + usize::from(self.writing.is_some())
+    }
+
+    /// A checkpoint has begun, or has ended.
+    pub(super) fn told_in_progress(&mut self) {
+        self.begun = self.in_progress() > 0;
+        self.board.checkpoints_in_progress(self.in_progress());
+    }
+
+    /// Begins a checkpoint if one is due, and as many may be on their way.
+    pub(super) fn trigger_if_due(&mut self, stopping: StopMode, wanted: &mut Vec<CheckpointRequest>) -> Result<(), Failure> {
+        if self.last.is_some() || !self.is_whole() {
             return Ok(());
+        }
+        let purpose = self.purpose(stopping);
+        let is_due = || {
+            self.is_restored()
+                && !self.increments.is_taking_over()
+                && (wanted.iter().any(|request| !request.at_end)
+                    || (self.store.is_some() && self.next_trigger.is_some_and(|at| at <= Instant::now())))
         };
-        if self.must_wait(purpose) {
+        if purpose == Purpose::Periodic && !is_due() {
+            return Ok(());
+        }
+        if !self.takes_another(purpose) || self.must_wait(purpose) {
             return Ok(());
         }
         let enumerators = self.sources.snapshot().map_err(|(chain, error)| Failure::of(self.region_of[chain])(error))?;
         let id = self.next_checkpoint;
         self.next_checkpoint += 1;
-        self.begun = true;
         self.next_trigger = self.settings.checkpoint_interval.map(|interval| Instant::now() + interval);
         let mut pending = Pending::new(id, purpose, enumerators, self.task_count);
         pending.requests = match purpose {
@@ -79,7 +103,8 @@ impl Attempt<'_> {
         // Where the job keeps none, savepoints are made of what the tasks hand over.
         let alone = self.store.is_none() && pending.requests.iter().any(|request| request.savepoint.is_some());
         self.increments.begin(id, alone);
-        self.pending = Some(pending);
+        self.pending.push_back(pending);
+        self.told_in_progress();
         let pause = purpose == Purpose::Stop;
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Trigger { checkpoint: id, pause });
@@ -87,19 +112,38 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// Lets the barriers of the checkpoint that is being taken overtake rows, if it has taken long enough.
+    /// Lets the barriers of a checkpoint that is being taken overtake rows, if it has taken long enough.
     pub(super) fn overtake_if_due(&mut self) {
-        let Some(pending) = &mut self.pending else { return };
-        if pending.overtake_at.take_if(|at| *at <= Instant::now()).is_some() {
-            for mailbox in self.mailboxes.iter().flatten() {
-                let _ = mailbox.send(TaskMessage::Overtake(pending.id));
+        for pending in &mut self.pending {
+            if pending.overtake_at.take_if(|at| *at <= Instant::now()).is_some() {
+                for mailbox in self.mailboxes.iter().flatten() {
+                    let _ = mailbox.send(TaskMessage::Overtake(pending.id));
+                }
             }
         }
     }
 
+    /// Writes the oldest checkpoint in which all tasks have taken part, if none is being written. Older ones will never have all parts, since a
+    /// task takes checkpoints in their order, and leaves one out where its input ended in between: that one stands for them.
+    pub(super) fn write_if_complete(&mut self) -> JobResult<()> {
+        // One whose files do not join those that are stored is given up at once.
+        while self.writing.is_none()
+            && let Some(complete) = self.pending.iter().position(Pending::is_complete)
+        {
+            let mut requests = Vec::new();
+            for pending in self.pending.drain(..complete).collect::<Vec<_>>() {
+                requests.extend(self.abandon(pending)?);
+            }
+            let Some(mut pending) = self.pending.pop_front() else { return Ok(()) };
+            requests.append(&mut pending.requests);
+            pending.requests = requests;
+            self.write(pending)?;
+        }
+        Ok(())
+    }
+
     /// All tasks have taken part: it is stored, beside the loop.
-    pub(super) fn write_checkpoint(&mut self) -> JobResult<()> {
-        let Some(mut pending) = self.pending.take() else { return Ok(()) };
+    fn write(&mut self, mut pending: Pending) -> JobResult<()> {
         let (id, purpose, started, deadline) = (pending.id, pending.purpose, pending.started, pending.deadline);
         let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
         let requests = std::mem::take(&mut pending.requests);
@@ -143,7 +187,7 @@ impl Attempt<'_> {
             Ok(stored) => stored,
             Err(error) => return self.not_stored(writing, error).map(|()| false),
         };
-        self.begun = false;
+        self.told_in_progress();
         self.increments.stored(writing.draft, to_build_upon, size);
         if writing.unreadable.load(SeqCst) {
             // A savepoint could not be made of it.

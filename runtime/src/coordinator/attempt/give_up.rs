@@ -23,43 +23,51 @@ struct Lost {
 }
 
 impl Attempt<'_> {
-    /// When the checkpoint that is being taken has taken too long.
+    /// When a checkpoint that is being taken has taken too long.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        match (&self.pending, &self.writing) {
-            (Some(pending), _) => pending.deadline,
-            (None, Some(writing)) => writing.deadline,
-            (None, None) => None,
-        }
+        let writing = self.writing.as_ref().and_then(|writing| writing.deadline);
+        self.pending.iter().filter_map(|pending| pending.deadline).chain(writing).min()
     }
 
-    /// Gives up the checkpoint that is being taken if it has taken too long.
+    /// Gives up checkpoints that have taken too long, the oldest first.
     pub(super) fn expire(&mut self) -> JobResult<()> {
-        if self.deadline().is_none_or(|deadline| deadline > Instant::now()) {
+        let now = Instant::now();
+        let is_over = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
+        if !is_over(self.deadline()) {
             return Ok(());
         }
         let within = duration_text(i64::try_from(self.settings.checkpoints.timeout.as_micros()).unwrap_or(i64::MAX));
-        if let Some(pending) = self.pending.take() {
-            let missing = pending.missing(&self.settings.job.chains, &self.settings.parallelism);
-            let reason = format!("it has not come through within {within}: {missing}");
-            let lost = Lost { id: pending.id, requests: self.abandon_pending(pending) };
-            return self.give_up(lost, &reason);
-        }
-        let Some(mut writing) = self.writing.take() else { return Ok(()) };
-        if writing.stored.load(SeqCst) {
-            // Those before it may be removed already: without it there would be none to go on from.
-            self.writing = Some(Writing { deadline: None, ..writing });
-            return Ok(());
-        }
-        if let Some(job) = &writing.job {
-            job.abort();
-        }
-        let job = writing.job.take();
-        let lost = self.abandon_writing(writing, async move {
-            if let Some(job) = job {
-                let _ = job.await;
+        let not_stored = format!("it could not be stored within {within}");
+        if let Some(mut writing) = self.writing.take_if(|writing| is_over(writing.deadline)) {
+            if writing.stored.load(SeqCst) {
+                // Those before it may be removed already: without it there would be none to go on from.
+                self.writing = Some(Writing { deadline: None, ..writing });
+            } else {
+                if let Some(job) = &writing.job {
+                    job.abort();
+                }
+                let job = writing.job.take();
+                let lost = self.abandon_writing(writing, async move {
+                    if let Some(job) = job {
+                        let _ = job.await;
+                    }
+                });
+                self.give_up(lost, &not_stored)?;
             }
-        });
-        self.give_up(lost, &format!("it could not be stored within {within}"))
+        }
+        while let Some(index) = self.pending.iter().position(|pending| is_over(pending.deadline))
+            && let Some(pending) = self.pending.remove(index)
+        {
+            let reason = if pending.is_complete() {
+                not_stored.clone()
+            } else {
+                let missing = pending.missing(&self.settings.job.chains, &self.settings.parallelism);
+                format!("it has not come through within {within}: {missing}")
+            };
+            let lost = Lost { id: pending.id, requests: self.abandon_pending(pending) };
+            self.give_up(lost, &reason)?;
+        }
+        Ok(())
     }
 
     /// The checkpoint could not be stored. A failure that would come again at once ends the attempt.
@@ -75,8 +83,10 @@ impl Attempt<'_> {
     pub(super) fn declined(&mut self, task: TaskId, decline: Decline) -> JobResult<()> {
         let Decline { checkpoint, previous, reason, staged } = decline;
         self.part_of(task, checkpoint, previous)?;
-        let pending = self.pending.take_if(|pending| pending.id == checkpoint);
-        let lost = pending.map(|pending| Lost { id: checkpoint, requests: self.abandon_pending(pending) });
+        let index = self.pending.iter().position(|pending| pending.id == checkpoint);
+        let lost = index
+            .and_then(|index| self.pending.remove(index))
+            .map(|pending| Lost { id: checkpoint, requests: self.abandon_pending(pending) });
         self.carried.keep(staged);
         self.increments.lose();
         let chain = self.settings.job.chains[task.chain].name;
@@ -135,20 +145,28 @@ impl Attempt<'_> {
         Lost { id, requests }
     }
 
-    /// Gives up the checkpoint that is being taken, since a part of the job is away. That is no failure of checkpoints, and who asked
-    /// for it is served by the next one.
+    /// Gives up the checkpoints that are being taken, since a part of the job is away. That is no failure of checkpoints, and who asked
+    /// for them is served by the next one.
     pub(super) fn abort_pending(&mut self) -> JobResult<()> {
-        let Some(pending) = self.pending.take() else { return Ok(()) };
+        while let Some(pending) = self.pending.pop_front() {
+            let requests = self.abandon(pending)?;
+            self.again.extend(requests);
+        }
+        Ok(())
+    }
+
+    /// Gives a checkpoint up which has not failed. Gives who asked for it.
+    pub(super) fn abandon(&mut self, pending: Pending) -> JobResult<Vec<CheckpointRequest>> {
         let id = pending.id;
         let requests = self.abandon_pending(pending);
-        self.again.extend(requests);
-        self.let_go(id)
+        self.let_go(id)?;
+        Ok(requests)
     }
 
     /// Everybody hears of it.
     fn let_go(&mut self, id: u64) -> JobResult<()> {
-        self.begun = false;
-        self.increments.given_up();
+        self.told_in_progress();
+        self.increments.given_up(id);
         self.board.checkpoint_failed();
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Abort(id));

@@ -19,12 +19,13 @@ fn job() -> millstream::Job {
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
-        checkpoint: Some(
-            millstream::CheckpointConfig::new(
+        checkpoint: Some(millstream::CheckpointConfig {
+            concurrent: 3,
+            ..millstream::CheckpointConfig::new(
                 10_000_000,
                 |_params| { Ok(String::from("checkpoints")) },
-            ),
-        ),
+            )
+        }),
         restart: millstream::Restart::Default,
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
