@@ -3,21 +3,27 @@
 use millstream_compiler::session::{Loader, Session};
 use millstream_runtime::graph::{ExecutionGraph, JobGraph, Operation};
 
-struct Text(String);
+/// The text of the pipeline, and that of the Rust file that it uses.
+struct Text(String, &'static str);
 
 impl Loader for Text {
-    fn load(&self, _: &str) -> Result<Vec<u8>, String> {
-        Ok(self.0.clone().into_bytes())
+    fn load(&self, path: &str) -> Result<Vec<u8>, String> {
+        Ok(if path.ends_with(".rs") { self.1.as_bytes().to_vec() } else { self.0.clone().into_bytes() })
     }
 }
 
 /// Plans these items over a source of rows `{ id, name, at }`.
 fn plan(items: &str) -> JobGraph {
+    plan_with(items, "")
+}
+
+/// The same with items of a Rust file.
+fn plan_with(items: &str, rust: &'static str) -> JobGraph {
     let text = format!(
         "job test {{ parallelism: 4 }}\nrecord Row {{ id: int64, name: string, at: timestamp }}\n\
          source rows: Row from file {{ path: \"rows.jsonl\", format: json }} watermark at - 1s\n{items}"
     );
-    let mut session = Session::open("test.flow", &Text(text)).unwrap();
+    let mut session = Session::open("test.flow", &Text(text, rust)).unwrap();
     let planned = session.plan();
     planned.unwrap_or_else(|| panic!("{:#?}", session.diagnostics())).built
 }
@@ -55,6 +61,97 @@ fn without_a_key_all_rows_come_to_one_place_and_stay_there() {
     // After rows are dealt out again there is no reason to stay alone.
     assert_eq!(parallelism(&graph, "sink/s/file/1"), None);
     assert_eq!(parallelism(&graph, "rows/source/0"), None);
+}
+
+/// An operator in Rust, with what else stands in its `impl`.
+macro_rules! operator {
+    ($more:literal) => {
+        concat!(
+            "#[derive(Clone, Record)]\npub struct Id { pub id: i64 }\npub enum Two { A(Id), B(Id) }\npub enum Three { A(Id), B(Id), C(Id) }\n\
+             pub struct Own;\n#[operator]\nimpl Process for Own {\ntype Output = Id;\n\
+             fn process(&mut self, row: Self::Input, cx: &mut Context<'_, Self>) -> Result<(), Failure> { Ok(()) }\n",
+            $more,
+            "\n}"
+        )
+    };
+}
+
+#[test]
+fn an_operator_that_keeps_nothing_takes_rows_where_they_are() {
+    let own = format!("use rust \"own.rs\"\nstream s = rows | process Own\nsink s {SINK}");
+    let chains = |graph: &JobGraph| ExecutionGraph::expand(graph).unwrap().chains.len();
+    for plain in [
+        operator!("type Input = Id;"),
+        operator!("type Input = Id; type Side = Id;"),
+        operator!("type Input = Id; type State = (); type Shared = ();"),
+    ] {
+        let graph = plan_with(&own, plain);
+        assert_eq!(edges(&graph), ["s/select/0 <- forward", "s/process/0 <- forward", "sink/s/file <- forward"], "{plain}");
+        assert_eq!(parallelism(&graph, "s/process/0"), None);
+        assert_eq!(chains(&graph), 1);
+    }
+    // What is the same for all rows has one place: state, timers, what is kept beside the keys, and the end.
+    for keeps in [
+        operator!("type Input = Id; type State = Id;"),
+        operator!("type Input = Id; type Shared = Id;"),
+        operator!(
+            "type Input = Id; fn on_event_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure> { Ok(()) }"
+        ),
+        operator!(
+            "type Input = Id; fn on_clock_timer(&mut self, at: Timestamp, cx: &mut Context<'_, Self>) -> Result<(), Failure> { Ok(()) }"
+        ),
+        operator!("type Input = Id; fn on_end(&mut self, cx: &mut SharedContext<'_, Self>) -> Result<(), Failure> { Ok(()) }"),
+    ] {
+        let graph = plan_with(&own, keeps);
+        assert_eq!(edges(&graph)[1], "s/process/0 <- all to one", "{keeps}");
+        assert_eq!(parallelism(&graph, "s/process/0"), Some(1));
+    }
+    // Who asks for a key gets rows by it.
+    let by_id = format!("use rust \"own.rs\"\nstream s = rows | process by id Own\nsink s {SINK}");
+    assert_eq!(edges(&plan_with(&by_id, operator!("type Input = Id;")))[1], "s/process/0 <- hash by (id)");
+}
+
+#[test]
+fn several_streams_into_an_operator_that_keeps_nothing_stay_where_they_are() {
+    let two = format!("use rust \"own.rs\"\nstream s = rows | process Own with rows\nsink s {SINK}");
+    let graph = plan_with(&two, operator!("type Input = Two;"));
+    let to_it: Vec<String> = edges(&graph).into_iter().filter(|edge| edge.starts_with("s/process/0 <-")).collect();
+    assert_eq!(to_it, ["s/process/0 <- forward", "s/process/0 <- forward"]);
+    let three = format!("use rust \"own.rs\"\nstream s = rows | process Own with rows with rows\nsink s {SINK}");
+    assert!(edges(&plan_with(&three, operator!("type Input = Three;"))).iter().all(|edge| edge.ends_with("<- forward")));
+}
+
+/// A sink of a record, into this, and the connector.
+macro_rules! sink_of_record {
+    ($into:literal) => {
+        concat!(
+            "// A sink of the stream `s`, which stands far enough behind the beginning of the file.\n#[derive(Clone, Record, Sink)]\n\
+             #[sink(of = s, into = ",
+            $into,
+            ")]\npub struct Out { #[flow(key)] pub id: i64, pub name: String }\n\
+             /// Puts rows under their key.\n#[derive(Connector)]\n#[flow(keyed)]\npub struct Puts {\n/// Where.\npub url: String }\n\
+             impl TableSinkConnector for Puts {}\n"
+        )
+    };
+}
+
+#[test]
+fn the_key_of_a_record_is_that_of_its_sink_unless_the_sink_says_one() {
+    let last = |stream: &str, rust| {
+        let graph = plan_with(&format!("use rust \"own.rs\"\nstream s = {stream}"), rust);
+        edges(&graph).split_off(edges(&graph).len() - 2)
+    };
+    let rows = "rows | select { id, name }";
+    assert_eq!(last(rows, sink_of_record!("puts { url: \"x\" }"))[1], "sink/s/puts <- hash by (id)");
+    assert_eq!(last(rows, sink_of_record!("puts { url: \"x\" }, key = (name)"))[1], "sink/s/puts <- hash by (name)");
+    // Others take no key.
+    assert_eq!(last(rows, sink_of_record!("file { path: \"x\", format: json }"))[1], "sink/s/file <- forward");
+    // A table of another key: its rows are brought under that of the record.
+    let table = "rows | @ttl(never) dedup by name keep last | select { id, name }";
+    assert_eq!(
+        last(table, sink_of_record!("puts { url: \"x\" }")),
+        ["sink/s/key_by/0 <- hash by (id)", "sink/s/puts <- forward"]
+    );
 }
 
 #[test]

@@ -16,6 +16,13 @@ pub(crate) struct FieldAttributes {
     pub event_time: Option<Span>,
 }
 
+/// What is called for every row is there to be inlined, also from other modules and crates; unless its author says otherwise.
+pub(crate) fn inline(attributes: &mut Vec<Attribute>) {
+    if !attributes.iter().any(|attribute| attribute.path().is_ident("inline")) {
+        attributes.push(syn::parse_quote!(#[inline]));
+    }
+}
+
 /// What a field may say.
 const OF_FIELDS: &[&str] = &["rename", "unit", "event_time", "key"];
 

@@ -1,10 +1,11 @@
-//! `#[function]`: the item stays as it is; what the language could not call is refused where it stands.
+//! `#[function]`: the item stays as it is, but for `#[inline]`; what the language could not call is refused where it stands.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, GenericParam, ItemFn, LitStr, Pat, Result, ReturnType, Visibility};
 
+use crate::attributes::inline;
 use crate::connector::duration;
 use crate::supported;
 
@@ -12,9 +13,12 @@ use crate::supported;
 /// say, at the function, that it cannot be waited for on another thread.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     match check(arguments, &item) {
-        Ok(function) => {
+        Ok(mut function) => {
             let sends = function.sig.asyncness.as_ref().map(|_| sends(&function));
-            quote!(#item #sends)
+            if sends.is_none() {
+                inline(&mut function.attrs);
+            }
+            quote!(#function #sends)
         }
         Err(error) => {
             let mistakes = error.into_compile_error();

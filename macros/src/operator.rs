@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Error, ImplItem, ItemImpl, Result, Signature, parse_quote};
 
-use crate::attributes::near;
+use crate::attributes::{inline, near};
 
 /// Associated types, with what stands for those that are left out; None: they have to be there.
 const TYPES: &[(&str, Option<&str>)] = &[
@@ -51,7 +51,7 @@ fn complete(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let known_types: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
     let known_methods: Vec<&str> = METHODS.iter().map(|(name, ..)| *name).collect();
     let (mut types, mut has_process) = (Vec::new(), false);
-    for member in &item.items {
+    for member in &mut item.items {
         match member {
             ImplItem::Type(ty) => {
                 let name = ty.ident.to_string();
@@ -67,6 +67,9 @@ fn complete(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
                     return Err(Error::new(function.sig.ident.span(), unknown(&name, &known_methods)));
                 };
                 signature(&function.sig, *count, form)?;
+                if name == "process" {
+                    inline(&mut function.attrs);
+                }
             }
             _ => {}
         }

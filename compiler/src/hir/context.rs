@@ -29,7 +29,7 @@ pub struct Context<'a> {
     /// Records of Rust files with a column of event time, by name.
     pub event_times: HashMap<&'a str, &'a str>,
     /// Columns of the key of such records, by name.
-    pub record_keys: HashMap<&'a str, &'a [String]>,
+    pub record_keys: HashMap<&'a str, &'a [Name]>,
     /// Operators of Rust files by name.
     pub rust_operators: std::collections::BTreeMap<&'a str, super::rust::Operator<'a>>,
     /// Aggregates of Rust files by name.

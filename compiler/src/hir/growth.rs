@@ -41,7 +41,8 @@ pub fn keeps_keys(operation: &Operation) -> bool {
         Operation::Join(join) => join.how == JoinHow::Unbounded,
         // What is older than the frame is forgotten by itself.
         Operation::Over(over) => !matches!(over.frame, Frame::Time(_)),
-        Operation::Dedup(_) | Operation::Combine(_) | Operation::Process(_) => true,
+        Operation::Process(process) => !process.stateless,
+        Operation::Dedup(_) | Operation::Combine(_) => true,
         _ => false,
     }
 }

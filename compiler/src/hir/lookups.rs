@@ -97,7 +97,7 @@ fn key(cx: &mut Context<'_>, item: &ast::Lookup, schema: Option<&Schema>, partia
         && let Some(schema) = schema
         && let Some(own) = schema.name.as_deref().and_then(|name| cx.record_keys.get(name))
     {
-        return own.to_vec();
+        return own.iter().map(|name| name.text.clone()).collect();
     }
     // It may stand behind what does not parse.
     if item.key.is_empty() && !partial {

@@ -61,7 +61,7 @@ fn gathers(operation: &Operation, input: usize) -> Option<&'static str> {
         Operation::Dedup(_) => Some("dedup"),
         Operation::Top(_) => Some("top"),
         Operation::Sort(_) => Some("sort"),
-        Operation::Process(_) => Some("process"),
+        Operation::Process(process) if !process.takes_rows_anywhere() => Some("process"),
         Operation::Over(_) => Some(tables::OVER),
         // The sides of the others are brought into one form first.
         Operation::Combine(_) => Some("distinct"),

@@ -166,7 +166,7 @@ impl Builder<'_> {
         if let Some(keys) = required_keys(operation, number) {
             return Exchange::Hash(keys);
         }
-        if matches!(operation, Operation::Process(_)) {
+        if matches!(operation, Operation::Process(process) if !process.takes_rows_anywhere()) {
             return Exchange::Broadcast;
         }
         let producer = self.graph.vertex(input.producer);
@@ -228,6 +228,7 @@ fn required_keys(operation: &Operation, input: usize) -> Option<Vec<Expr>> {
         }
         Operation::Aggregate(aggregate) => Some(aggregate.keys.iter().map(|(_, key)| key.clone()).collect()),
         Operation::Dedup(dedup) => Some(dedup.keys.clone()),
+        Operation::Process(process) if process.takes_rows_anywhere() => None,
         Operation::Process(process) if input == 1 => {
             process.second.as_ref().and_then(|second| second.keyed.as_ref()).map(|keyed| keyed.keys.clone())
         }

@@ -127,7 +127,7 @@ pub struct RustTypeItem {
     /// The column with `#[flow(event_time)]`.
     pub event_time: Option<Name>,
     /// The columns with `#[flow(key)]`.
-    pub key: Vec<String>,
+    pub key: Vec<Name>,
 }
 
 /// `#[operator] impl Process for FraudScore { .. }`
@@ -143,6 +143,8 @@ pub struct RustOperator {
     pub side: Option<Written>,
     /// None: no rows come to every subtask.
     pub broadcast: Option<Written>,
+    /// It has a type of state, per key or beside the keys, or something to do at the end.
+    pub keeps: bool,
     /// `event`, `clock`: the timers that it hears of.
     pub timers: Vec<String>,
 }

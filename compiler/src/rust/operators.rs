@@ -125,8 +125,16 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
         return reader.file.broken.push(name);
     }
     let mut fits = reader.no_generics(&item.generics, "operator");
-    let mut operator =
-        RustOperator { name, span: of.span, input: None, output: None, side: None, broadcast: None, timers: Vec::new() };
+    let mut operator = RustOperator {
+        name,
+        span: of.span,
+        input: None,
+        output: None,
+        side: None,
+        broadcast: None,
+        keeps: false,
+        timers: Vec::new(),
+    };
     let mut has_process = false;
     for item in &item.items {
         match item {
@@ -139,6 +147,8 @@ pub(super) fn read_impl(reader: &mut Reader<'_>, item: &syn::ItemImpl) {
                     // Written out as what it is without.
                     "Broadcast" if matches!(&written.kind, super::WrittenKind::Named { name, .. } if name == "NoBroadcast") => {}
                     "Broadcast" => operator.broadcast = Some(written),
+                    // Written out as what it is without.
+                    "State" | "Shared" => operator.keeps |= !matches!(written.kind, super::WrittenKind::Unit),
                     known if TYPES.contains(&known) => {}
                     _ => {
                         let diagnostic = errors::no_such_member(&reader.place.name(&ty.ident), TYPES);
@@ -177,6 +187,7 @@ fn method(reader: &mut Reader<'_>, sig: &syn::Signature, operator: &mut RustOper
         return false;
     };
     *has_process |= *known == "process";
+    operator.keeps |= *known == "on_end";
     if let Some(timer) = known.strip_prefix("on_").and_then(|rest| rest.strip_suffix("_timer")) {
         operator.timers.push(timer.to_owned());
     }

@@ -74,7 +74,7 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
             }
         }
         if flow.key {
-            key.push(field_name.text.clone());
+            key.push(field_name.clone());
         }
         let renamed = flow.rename.as_ref().map_or(field_name.clone(), |rename| rename.clone());
         fits &= is_new(reader, &mut outside, renamed, "columns");

@@ -275,6 +275,7 @@ where
         module: 0,
         path: vec![keep(ty.rsplit("::").next().unwrap_or(ty)).to_owned()],
         keys: vec![closure(ty_of::<K>(), at)],
+        stateless: false,
         options: Vec::new(),
         defaults: true,
         unit: true,

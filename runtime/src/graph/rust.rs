@@ -231,8 +231,10 @@ pub struct ProcessOperation {
     pub module: usize,
     /// Modules within the file, then the name of its struct.
     pub path: Vec<String>,
-    /// What state and timers belong to. Empty: all rows in one place.
+    /// What state and timers belong to. Empty: all rows in one place, unless it keeps nothing.
     pub keys: Vec<Expr>,
+    /// It has no state, no timers, nothing beside the keys and nothing to do at the end: each row is seen to by itself.
+    pub stateless: bool,
     /// The fields of its struct, each with a value that is known when the job starts.
     pub options: Vec<(String, Expr)>,
     /// Fields that are not given have their default.
@@ -253,4 +255,11 @@ pub struct ProcessOperation {
     pub time: Option<Expr>,
     /// `event`, `clock`: the timers that it hears of.
     pub timers: Vec<String>,
+}
+
+impl ProcessOperation {
+    /// Whether rows need not come to one place, nor by key: it is like a `select`, and runs in the chain before it.
+    pub fn takes_rows_anywhere(&self) -> bool {
+        self.stateless && self.keys.is_empty()
+    }
 }

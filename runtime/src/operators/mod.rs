@@ -67,7 +67,7 @@ pub use materialize::Materialize;
 pub use over::{Analysis, Over};
 pub use process::{
     Context, Converted, KeyedProcess, NoBroadcast, NoSide, Process, Processing, SharedContext, SideOutputs, SideStages,
-    WithBroadcast,
+    StatelessProcess, WithBroadcast,
 };
 pub use project::Project;
 pub use ranking::{Limit, Ranking};

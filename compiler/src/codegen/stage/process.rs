@@ -45,7 +45,7 @@ impl<'a> Stage<'a> {
             let Some((right, (_, rows, _))) = right.zip(keyed) else {
                 let (method, uses) = self.row_method(name, ("In", self.input.schema), output, left);
                 uses_params |= uses;
-                return method;
+                return quote!(#[inline] #method);
             };
             let (left, of_left) = self.row_arm("Left", self.input.schema, left);
             let (right, of_right) = self.row_arm("Right", rows.schema, right);
@@ -53,7 +53,10 @@ impl<'a> Stage<'a> {
             uses_params |= uses;
             let params = uses.then(|| quote!(let params = &self.params;));
             let name = ident(name);
-            quote!(fn #name(&self, row: &Self::In) -> Result<#output, EvalError> { #params Ok(match row { #left #right }) })
+            quote! {
+                #[inline]
+                fn #name(&self, row: &Self::In) -> Result<#output, EvalError> { #params Ok(match row { #left #right }) }
+            }
         };
         let key_of = |keys: Vec<&'a Expr>| move |lowering: &mut Lowering<'a>| key_value(lowering, &keys);
         let of_right = keyed.map(|(keyed, _, _)| key_of(keyed.keys.iter().collect()));
@@ -97,9 +100,11 @@ impl<'a> Stage<'a> {
                 type Key = #key;
                 #key_method
                 #time_method
+                #[inline]
                 fn input(&self, row: Self::In) -> Result<<Self::Process as Process>::Input, EvalError> {
                     Ok(#input)
                 }
+                #[inline]
                 fn output(&self, row: <Self::Process as Process>::Output) -> Result<Self::Out, EvalError> {
                     Ok(Convert::convert(row))
                 }
@@ -107,6 +112,9 @@ impl<'a> Stage<'a> {
         };
         let options = self.process_options(process, &operator);
         let side = self.late.as_ref().map(|stage| quote!(.with_side(#stage)));
+        if process.takes_rows_anywhere() {
+            return Template { operator: quote!(StatelessProcess::new(#options, #value) #side), items };
+        }
         let ttl = self.ttl();
         let broadcast = second.filter(|(second, _)| second.keyed.is_none()).map(|(second, rows)| {
             let row = cx.row(rows.schema);

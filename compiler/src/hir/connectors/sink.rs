@@ -38,7 +38,15 @@ pub fn lower<'a>(
         cx.report(connectors::wrong_side(name, false, &cx.connectors_with(|spec| spec.sink.is_some())));
         return;
     };
-    of_record(cx, sink, &input);
+    let of_record = record_of(cx, sink);
+    if let Some(record) = of_record {
+        has_columns_of(cx, sink, record, &input);
+    }
+    let key: &[ast::Name] = match of_record.and_then(|record| cx.record_keys.get(record)) {
+        // What the sink itself says goes before what its record says, which is also for tables that rows are looked up in.
+        Some(own) if sink.key.is_empty() && side.accepts_tables => own,
+        _ => &sink.key,
+    };
     let columns = (!input.unknown).then(|| input.columns());
     let beside: &[&str] = if side.formats.is_empty() { &[] } else { &["format"] };
     let owner = Owner { name: &name.text, span: name.span, specs: side.options, columns: columns.clone(), beside };
@@ -52,23 +60,25 @@ pub fn lower<'a>(
         let of = own_struct(cx, &name.text);
         cx.report(tables::table_into_append_sink(&stream.text, &name.text, stream.span, input.table_cause.clone(), of));
     }
-    if side.needs_key
-        && sink.key.is_empty()
-        && !input.unknown
-        && !matches!(&input.ty.changelog, Changelog::Table { key: Some(_) })
-    {
+    if side.needs_key && key.is_empty() && !input.unknown && !matches!(&input.ty.changelog, Changelog::Table { key: Some(_) }) {
         let stream = &sink.pipeline.input;
         cx.report(connectors::needs_key(&name.text, name.span, &stream.text, input.is_table()));
     }
-    if let Some(key) = sink.key.first() {
+    if let Some(first) = key.first() {
         match (side.accepts_tables, &columns) {
             (false, _) => {
                 let of = own_struct(cx, &name.text);
-                cx.report(connectors::takes_no_key(&name.text, key.span, of));
+                cx.report(connectors::takes_no_key(&name.text, first.span, of));
             }
             (true, Some(columns)) => {
-                for key in sink.key.iter().filter(|key| !columns.contains(&key.text.as_str())) {
-                    cx.report(connectors::unknown_column("key", &key.text, key.span, columns));
+                for key in key {
+                    if !columns.contains(&key.text.as_str()) {
+                        cx.report(connectors::unknown_column("key", &key.text, key.span, columns));
+                    }
+                    // Rows go to writers by it, those of a stream, too.
+                    if let Some(field) = input.ty.schema.field(&key.text).filter(|field| !field.ty.is_ordered()) {
+                        cx.report(tables::not_a_key(&format!("the key `{}`", key.text), key.span, &field.ty));
+                    }
                 }
             }
             (true, None) => {}
@@ -76,14 +86,14 @@ pub fn lower<'a>(
     }
     let input = match &columns {
         Some(_) if side.accepts_tables && input.is_table() && !input.unknown => {
-            under_key(lowering, place, sink, input.clone(), span)
+            under_key(lowering, place, key, input.clone(), span)
         }
-        Some(_) if side.accepts_tables && !input.unknown && !sink.key.is_empty() => {
-            to_one_writer(lowering, place, sink, input.clone(), span)
+        Some(_) if side.accepts_tables && !input.unknown && !key.is_empty() => {
+            to_one_writer(lowering, place, key, input.clone(), span)
         }
         _ => input,
     };
-    let key = sink.key.iter().map(|key| key.text.clone()).collect();
+    let key = key.iter().map(|key| key.text.clone()).collect();
     let operation = SinkOperation { connector: name.text.clone(), key, options, format, format_options };
     lowering.add(NewNode {
         place,
@@ -96,12 +106,17 @@ pub fn lower<'a>(
     });
 }
 
-/// The stream of a sink of `#[derive(Sink)]` has the columns of the record, and no others.
-fn of_record(cx: &mut Context<'_>, sink: &ast::Sink, input: &Flow) {
+/// The record of a sink of `#[derive(Sink)]`.
+fn record_of<'a>(cx: &Context<'a>, sink: &ast::Sink) -> Option<&'a str> {
     let at = sink.connector.name.span;
     let mut bindings = cx.rust.iter().flat_map(|file| &file.bindings);
-    let Some(binding) = bindings.find(|binding| binding.at.file == at.file && binding.at.start == at.start) else { return };
-    let Some(Ty::Record(record)) = cx.records.get(binding.record.as_str()).filter(|_| !input.unknown) else { return };
+    let binding = bindings.find(|binding| binding.at.file == at.file && binding.at.start == at.start)?;
+    Some(&binding.record)
+}
+
+/// Its stream has the columns of the record, and no others.
+fn has_columns_of(cx: &mut Context<'_>, sink: &ast::Sink, name: &str, input: &Flow) {
+    let Some(Ty::Record(record)) = cx.records.get(name).filter(|_| !input.unknown) else { return };
     let missing = record.fields.iter().find_map(|field| match input.ty.schema.field(&field.name) {
         None => Some(format!("there is no column `{}: {}`", field.name, field.ty)),
         Some(own) if own.ty != field.ty => Some(format!("`{}` is {}, not {}", field.name, own.ty, field.ty)),
@@ -110,7 +125,7 @@ fn of_record(cx: &mut Context<'_>, sink: &ast::Sink, input: &Flow) {
     let more = input.fields().iter().find(|own| record.field(&own.name).is_none());
     if let Some(reason) = missing.or_else(|| more.map(|more| format!("the record has no field `{}`", more.name))) {
         let stream = &sink.pipeline.input.text;
-        let diagnostic = crate::rust::sink_lacks(at, stream, &binding.record, &reason);
+        let diagnostic = crate::rust::sink_lacks(sink.connector.name.span, stream, name, &reason);
         cx.report(diagnostic);
     }
 }
@@ -122,10 +137,10 @@ fn own_struct<'a>(cx: &Context<'a>, connector: &str) -> Option<&'a str> {
 }
 
 /// A stream whose rows of one key come to the same writer, one after the other.
-fn to_one_writer<'a>(lowering: &mut Lowering<'a>, place: &Place, sink: &'a ast::Sink, input: Flow, span: Span) -> Flow {
+fn to_one_writer<'a>(lowering: &mut Lowering<'a>, place: &Place, key: &'a [ast::Name], input: Flow, span: Span) -> Flow {
     let field =
         |key: &ast::Name| input.ty.schema.field(&key.text).map(|field| Expr::column(field.name.clone(), field.ty.clone()));
-    let Some(keys) = sink.key.iter().map(field).collect::<Option<Vec<_>>>() else { return input };
+    let Some(keys) = key.iter().map(field).collect::<Option<Vec<_>>>() else { return input };
     let node = lowering.add(NewNode {
         place,
         word: "key_by",
@@ -140,17 +155,12 @@ fn to_one_writer<'a>(lowering: &mut Lowering<'a>, place: &Place, sink: &'a ast::
 
 /// The table under the sink's key. Where it has another key, several of its rows may stand for one of the sink's: then the
 /// last to come is shown, and when it goes, the one before it.
-fn under_key<'a>(lowering: &mut Lowering<'a>, place: &Place, sink: &'a ast::Sink, input: Flow, span: Span) -> Flow {
-    let key: Vec<String> = sink.key.iter().map(|key| key.text.clone()).collect();
+fn under_key<'a>(lowering: &mut Lowering<'a>, place: &Place, names: &'a [ast::Name], input: Flow, span: Span) -> Flow {
+    let key: Vec<String> = names.iter().map(|key| key.text.clone()).collect();
     let Changelog::Table { key: own } = &input.ty.changelog else { return input };
     let same = own.as_ref().is_some_and(|own| own.len() == key.len() && own.iter().all(|column| key.contains(column)));
     if key.is_empty() || same || key.iter().any(|key| input.ty.schema.field(key).is_none()) {
         return input;
-    }
-    for name in &sink.key {
-        if let Some(field) = input.ty.schema.field(&name.text).filter(|field| !field.ty.is_ordered()) {
-            lowering.cx.report(tables::not_a_key(&format!("the key `{}`", name.text), name.span, &field.ty));
-        }
     }
     let output = StreamType { changelog: Changelog::Table { key: Some(key.clone()) }, ..input.ty.clone() };
     let node = lowering.add(NewNode {

@@ -24,6 +24,8 @@ pub struct Operator<'a> {
     pub output: Ty,
     pub output_time: Option<String>,
     pub sides: Vec<Side>,
+    /// It keeps nothing, has no timers, and no end.
+    pub stateless: bool,
     pub timers: Vec<String>,
 }
 
@@ -91,7 +93,21 @@ impl<'a> Types<'a> {
             return;
         };
         let (path, timers) = (item.path.clone(), operator.timers.clone());
-        let typed = Operator { module: file, path, item, fields, defaults, keyed, broadcast, output, output_time, sides, timers };
+        let stateless = !operator.keeps && operator.broadcast.is_none() && timers.is_empty();
+        let typed = Operator {
+            module: file,
+            path,
+            item,
+            fields,
+            defaults,
+            keyed,
+            broadcast,
+            output,
+            output_time,
+            sides,
+            stateless,
+            timers,
+        };
         cx.rust_operators.insert(name, typed);
     }
 

@@ -52,6 +52,7 @@ pub fn lower<'a>(at: &mut At<'_, '_, 'a>, process: &'a ast::Process, input: Flow
         module: found.module,
         path: found.path.clone(),
         keys,
+        stateless: found.stateless,
         options,
         defaults: found.defaults,
         unit: found.item.unit,

@@ -269,5 +269,6 @@ fn process(process: &ProcessOperation) -> String {
             None => format!(", with {record} in every subtask"),
         }
     });
-    format!("process{by} rust {}{options}{of}{second}{side}", process.path.join("::"))
+    let stateless = if process.stateless { ", stateless" } else { "" };
+    format!("process{by} rust {}{options}{of}{second}{side}{stateless}", process.path.join("::"))
 }

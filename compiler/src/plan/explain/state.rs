@@ -34,7 +34,7 @@ pub fn state(graph: &JobGraph, id: VertexId) -> Option<String> {
             let kept = if dedup.emit == Emit::Append && dedup.time.is_none() { 8 } else { 8 + row };
             (format!("about {} bytes {}", key_size(&keys) + kept, per(&keys)), dedup.within.is_some())
         }
-        Operation::Process(process) => {
+        Operation::Process(process) if !process.stateless => {
             let keys: Vec<&Expr> = process.keys.iter().collect();
             let timers = match process.timers.as_slice() {
                 [] => String::new(),

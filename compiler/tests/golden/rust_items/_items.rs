@@ -92,3 +92,23 @@ impl Process for Above {
         Ok(())
     }
 }
+
+pub struct Halved {
+    pub least: f64,
+}
+
+#[operator]
+impl Process for Halved {
+    type Input = Payment;
+    type Output = Payment;
+    type Side = Limit;
+
+    fn process(&mut self, payment: Payment, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        let amount = payment.amount / 2.0;
+        match amount >= self.least {
+            true => cx.emit(Payment { amount, ..payment }),
+            false => cx.side(Limit { most: amount }),
+        }
+        Ok(())
+    }
+}

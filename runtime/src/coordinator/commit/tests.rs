@@ -51,11 +51,12 @@ impl Committer for Scripted {
     }
 }
 
-/// Merges texts with pluses; everything whose name begins with `big` goes by itself.
+/// Merges texts with pluses; everything whose name begins with `big` goes by itself. Panics at what it does not know.
 struct Pluses(usize);
 
 impl Compactor for Pluses {
     fn plan(&self, waiting: Vec<Staged>, _checkpoint: u64, end: bool) -> JobResult<CompactPlan> {
+        assert!(waiting.iter().all(|staged| !staged.committable.starts_with(b"odd")), "no plan for this");
         let (pass, hold): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|staged| staged.committable.starts_with(b"big"));
         let fire = hold.len() >= self.0 || (end && !hold.is_empty());
         let (merge, hold) = if fire { (vec![hold], Vec::new()) } else { (Vec::new(), hold) };
@@ -68,6 +69,7 @@ impl Compactor for Pluses {
     }
 
     fn seal(&self, result: Vec<u8>, checkpoint: u64, number: u64) -> JobResult<Vec<u8>> {
+        assert!(!result.starts_with(b"torn"), "no seal for this");
         Ok(format!("{} at {checkpoint}/{number}", String::from_utf8_lossy(&result)).into_bytes())
     }
 }
@@ -286,4 +288,20 @@ async fn unfinished_merges_are_in_the_checkpoint_and_run_again() {
         };
         assert_eq!(log, expected);
     }
+}
+
+/// A panic of a compactor that is called beside the coordinator's loop is a failure of the attempt, not the end of the process.
+#[tokio::test]
+async fn a_compactor_that_panics_while_it_plans_or_seals_fails_the_attempt() {
+    let mut fixture = Fixture::new(Some(Pluses(2)), false);
+    let collected = collect(&made(0, &["odd"])).unwrap();
+    let sealed = fixture.queue.seal(1).unwrap();
+    let error = fixture.queue.complete(1, collected, sealed, Purpose::Periodic).unwrap_err();
+    assert!(error.message().contains("its compactor panicked: no plan for this"), "{error}");
+
+    let mut fixture = Fixture::new(Some(Pluses(2)), false);
+    fixture.checkpoint(1, [&["torn"], &["b"]], Purpose::Periodic);
+    fixture.work().await.unwrap();
+    let error = fixture.queue.seal(2).unwrap_err();
+    assert!(error.message().contains("its compactor panicked: no seal for this"), "{error}");
 }

@@ -42,8 +42,8 @@ where
             Either::Right(row) => {
                 let row = (self.make)(row)?;
                 let watermark = self.keyed.progress.watermark();
-                self.keyed.run.call_shared(watermark, |process, cx| process.on_broadcast(row, cx))?;
-                Ok(self.keyed.emit(out)?)
+                let first = self.keyed.run.call_shared(watermark, |process, cx| process.on_broadcast(row, cx))?;
+                Ok(self.keyed.emit(first, out)?)
             }
         }
     }

@@ -18,13 +18,15 @@ pub struct Context<'a, P: Process> {
 /// A row without a key is being handled, or the end.
 pub struct SharedContext<'a, P: Process> {
     pub(super) shared: &'a mut P::Shared,
+    /// What is emitted first stays with the call: most calls emit one row, which then never goes through memory.
+    pub(super) first: Option<P::Output>,
     pub(super) outputs: &'a mut Outputs<P>,
     pub(super) watermark: i64,
     pub(super) now: i64,
     pub(super) everywhere: Everywhere,
 }
 
-/// What a call has emitted.
+/// What a call has emitted, besides its first row.
 pub(super) struct Outputs<P: Process> {
     pub rows: Vec<P::Output>,
     pub sides: Vec<P::Side>,
@@ -43,10 +45,29 @@ pub(super) struct Changes {
     pub clock: ChangedTimers,
 }
 
+impl Changes {
+    /// Nobody asks for them.
+    #[inline]
+    pub fn forget(&mut self) {
+        for changed in [&mut self.event, &mut self.clock] {
+            if !changed.is_nothing() {
+                *changed = ChangedTimers::default();
+            }
+        }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct ChangedTimers {
     pub set: Vec<i64>,
     pub deleted: usize,
+}
+
+impl ChangedTimers {
+    #[inline]
+    pub fn is_nothing(&self) -> bool {
+        self.set.is_empty() && self.deleted == 0
+    }
 }
 
 impl<P: Process> Context<'_, P> {
@@ -155,7 +176,10 @@ impl<P: Process> SharedContext<'_, P> {
     /// Sends a row on.
     #[inline]
     pub fn emit(&mut self, row: P::Output) {
-        self.outputs.rows.push(row);
+        match self.first {
+            None => self.first = Some(row),
+            Some(_) => self.outputs.rows.push(row),
+        }
     }
 
     /// Sends a row to the side output.

@@ -13,6 +13,7 @@ mod process;
 mod run;
 mod side;
 mod side_outputs;
+mod stateless;
 mod sweep;
 mod timers;
 
@@ -22,6 +23,7 @@ pub use converted::Converted;
 pub use operator::KeyedProcess;
 pub use process::{NoBroadcast, NoSide, Process, Processing};
 pub use side_outputs::{SideOutputs, SideStages};
+pub use stateless::StatelessProcess;
 
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,7 @@ use crate::time::{Progress, Watermark};
 use crate::value::{EvalError, Timestamp};
 
 type StateOf<X> = <<X as Processing>::Process as Process>::State;
+type OutputOf<X> = <<X as Processing>::Process as Process>::Output;
 type SideOf<X> = <<X as Processing>::Process as Process>::Side;
 
 /// At the end of the input a timer may set the next one. So many times what was there, and so many more, is no accident.
@@ -84,15 +85,16 @@ impl<X: Processing, N: Stage<SideOf<X>>> KeyedProcess<X, N> {
         WithBroadcast::new(self, make)
     }
 
-    pub(super) fn emit(&mut self, out: &mut impl Collector<X::Out>) -> Result<(), JobError> {
+    #[inline]
+    pub(super) fn emit(&mut self, first: Option<OutputOf<X>>, out: &mut impl Collector<X::Out>) -> Result<(), JobError> {
         let side = &mut self.side;
-        self.run.emit(&self.spec, out, |row| side.take(row))
+        self.run.emit(first, &self.spec, out, |row| side.take(row))
     }
 
     /// A call without a row is over. One that failed is no end: the other timers fire nonetheless.
-    fn settle(&mut self, result: Result<(), Failure>, out: &mut impl Collector<X::Out>) -> Result<(), Failure> {
+    fn settle(&mut self, result: Result<Option<OutputOf<X>>, Failure>, out: &mut impl Collector<X::Out>) -> Result<(), Failure> {
         match result {
-            Ok(()) => Ok(self.emit(out)?),
+            Ok(first) => Ok(self.emit(first, out)?),
             Err(Failure::Row(error)) => Ok(out.reject(error)?),
             Err(fatal) => Err(fatal),
         }
@@ -215,8 +217,7 @@ impl<X: Processing, N: Stage<SideOf<X>>> Operator<X::In> for KeyedProcess<X, N> 
                 result
             }
         };
-        result?;
-        Ok(self.emit(out)?)
+        Ok(self.emit(result?, out)?)
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut impl Collector<X::Out>) -> Result<Option<Watermark>, Failure> {

@@ -32,20 +32,21 @@ impl<P: Process> Run<P> {
         Run { process, shared: P::Shared::default(), outputs: Outputs::default(), changes: Changes::default(), now: 0, ttl: None }
     }
 
-    /// A call for a key.
+    /// A call for a key. Gives the first row that it emits; the others are in `outputs`.
     #[inline]
     pub fn call(
         &mut self,
         of_key: &mut OfKey<P::State>,
         moment: Moment<'_>,
         call: impl FnOnce(&mut P, &mut Context<'_, P>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<P::Output>, Failure> {
         if self.ttl.is_some_and(|ttl| of_key.touched.saturating_add(ttl) <= self.now) {
             of_key.state = None;
         }
         of_key.touched = self.now;
         let rest = SharedContext {
             shared: &mut self.shared,
+            first: None,
             outputs: &mut self.outputs,
             watermark: moment.watermark,
             now: self.now,
@@ -53,7 +54,8 @@ impl<P: Process> Run<P> {
         };
         let mut cx = Context { of_key, changes: &mut self.changes, rest, row_time: moment.row_time, key: moment.key };
         let result = call(&mut self.process, &mut cx);
-        self.settle(result)
+        let first = cx.rest.first;
+        self.settle(result, first)
     }
 
     /// A call for no key.
@@ -61,32 +63,38 @@ impl<P: Process> Run<P> {
         &mut self,
         watermark: i64,
         call: impl FnOnce(&mut P, &mut SharedContext<'_, P>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<P::Output>, Failure> {
         let mut cx = SharedContext {
             shared: &mut self.shared,
+            first: None,
             outputs: &mut self.outputs,
             watermark,
             now: self.now,
             everywhere: Everywhere(()),
         };
         let result = call(&mut self.process, &mut cx);
-        self.settle(result)
+        let first = cx.first;
+        self.settle(result, first)
     }
 
     /// What a call that failed has emitted goes nowhere.
     #[inline]
-    fn settle(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
-        if result.is_err() {
-            self.outputs.rows.clear();
-            self.outputs.sides.clear();
+    fn settle(&mut self, result: Result<(), Failure>, first: Option<P::Output>) -> Result<Option<P::Output>, Failure> {
+        match result {
+            Ok(()) => Ok(first),
+            Err(failure) => {
+                self.outputs.rows.clear();
+                self.outputs.sides.clear();
+                Err(failure)
+            }
         }
-        result
     }
 
-    /// Sends on what calls have emitted.
+    /// Sends on what a call has emitted.
     #[inline]
     pub fn emit<X>(
         &mut self,
+        first: Option<P::Output>,
         spec: &X,
         out: &mut impl Collector<X::Out>,
         mut side: impl FnMut(P::Side) -> Result<(), JobError>,
@@ -94,12 +102,19 @@ impl<P: Process> Run<P> {
     where
         X: Processing<Process = P>,
     {
-        for row in self.outputs.rows.drain(..) {
-            match spec.output(row) {
-                Ok(row) => out.emit(row)?,
-                Err(error) => out.reject(error)?,
+        let mut send = |row| match spec.output(row) {
+            Ok(row) => out.emit(row),
+            Err(error) => out.reject(error),
+        };
+        if let Some(first) = first {
+            send(first)?;
+            if !self.outputs.rows.is_empty() {
+                self.outputs.rows.drain(..).try_for_each(send)?;
             }
         }
-        self.outputs.sides.drain(..).try_for_each(&mut side)
+        match self.outputs.sides.is_empty() {
+            true => Ok(()),
+            false => self.outputs.sides.drain(..).try_for_each(&mut side),
+        }
     }
 }

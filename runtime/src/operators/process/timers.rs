@@ -24,6 +24,9 @@ impl<K: Clone> Timers<K> {
     /// Takes what a call has changed for this key.
     #[inline]
     pub fn take(&mut self, changed: &mut ChangedTimers, slot: Slot, key: &K) {
+        if changed.is_nothing() {
+            return;
+        }
         self.live = (self.live + changed.set.len()).saturating_sub(std::mem::take(&mut changed.deleted));
         for at in changed.set.drain(..) {
             self.queue.push(at, slot, key.clone());

@@ -41,12 +41,15 @@ impl Processing for AboveProcess {
     type In = types::Payment;
     type Out = types::Payment;
     type Key = Str;
+    #[inline]
     fn key(&self, row: &Self::In) -> Result<Self::Key, EvalError> {
         Ok(row.card.clone())
     }
+    #[inline]
     fn time(&self, row: &Self::In) -> Result<Option<Timestamp>, EvalError> {
         Ok(Some(row.at))
     }
+    #[inline]
     fn input(
         &self,
         row: Self::In,
@@ -57,6 +60,7 @@ impl Processing for AboveProcess {
             at: Convert::convert(row.at),
         })
     }
+    #[inline]
     fn output(
         &self,
         row: <Self::Process as Process>::Output,

@@ -63,12 +63,12 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
                                 >(
                                     crate::functions::banks_of(row.number.as_str())
                                         .await
-                                        .at("banks_of(number)", "in.flow:23:87")?,
+                                        .at("banks_of(number)", "in.flow:28:87")?,
                                 )
                             },
                         )
                         .await
-                        .at("banks_of(number)", "in.flow:23:87");
+                        .at("banks_of(number)", "in.flow:28:87");
                     (row, answer)
                 },
                 |row: types::Open2, answer: Vec<Str>| types::Open3 {
@@ -110,12 +110,12 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
                                 >(
                                     crate::functions::is_open(row.number.as_str())
                                         .await
-                                        .at("is_open(number)", "in.flow:23:61")?,
+                                        .at("is_open(number)", "in.flow:28:61")?,
                                 )
                             },
                         )
                         .await
-                        .at("is_open(number)", "in.flow:23:61");
+                        .at("is_open(number)", "in.flow:28:61");
                     (row, answer)
                 },
                 |row: types::Block, answer: bool| types::Open {

@@ -38,6 +38,7 @@ impl Processing for LostProcess {
     type In = Either<types::Payment, types::Block>;
     type Out = types::Payment;
     type Key = Str;
+    #[inline]
     fn key(&self, row: &Self::In) -> Result<Self::Key, EvalError> {
         Ok(
             match row {
@@ -46,6 +47,7 @@ impl Processing for LostProcess {
             },
         )
     }
+    #[inline]
     fn time(&self, row: &Self::In) -> Result<Option<Timestamp>, EvalError> {
         Ok(
             match row {
@@ -54,6 +56,7 @@ impl Processing for LostProcess {
             },
         )
     }
+    #[inline]
     fn input(
         &self,
         row: Self::In,
@@ -76,6 +79,7 @@ impl Processing for LostProcess {
             },
         )
     }
+    #[inline]
     fn output(
         &self,
         row: <Self::Process as Process>::Output,

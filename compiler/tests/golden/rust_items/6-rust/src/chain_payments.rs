@@ -11,6 +11,24 @@ use crate::types;
 pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let params = Params::read(cx.params())?;
     let options = Options::new()
+        .with("path", "small")
+        .with_block("format", "json", Options::new());
+    let sink_small_file = cx
+        .sink(
+            "sink/small/file",
+            "small into file",
+            FileSink::<types::Limit, JsonFormat>::from_options(&options)?,
+        )?;
+    let options = Options::new()
+        .with("path", "halves")
+        .with_block("format", "json", Options::new());
+    let sink_halves_file = cx
+        .sink(
+            "sink/halves/file",
+            "halves into file",
+            FileSink::<types::Payment, JsonFormat>::from_options(&options)?,
+        )?;
+    let options = Options::new()
         .with("path", "asked")
         .with_block("format", "json", Options::new());
     let sink_asked_file = cx
@@ -18,6 +36,37 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             "sink/asked/file",
             "asked into file",
             FileSink::<types::Asked3, JsonFormat>::from_options(&options)?,
+        )?;
+    let process_0 = cx
+        .operator(
+            "halves/process/0",
+            "halves: process",
+            StatelessProcess::new(
+                    crate::items::Halved {
+                        least: Convert::convert(0.5f64),
+                    },
+                    HalvesProcess,
+                )
+                .with_side(Converted::<_, types::Limit>::new(sink_small_file)),
+            sink_halves_file,
+        )?;
+    let select_0 = cx
+        .operator(
+            "halves/select/0",
+            "halves: select",
+            Project::new(|row: types::Payment| Ok(types::Payment {
+                amount: row.amount,
+                at: row.at,
+                card: row.card,
+            })),
+            process_0,
+        )?;
+    let where_0 = cx
+        .operator(
+            "halves/where/0",
+            "halves: where",
+            Filter::new(|row: &types::Payment| Ok(compare::gt(&row.amount, &1f64))),
+            select_0,
         )?;
     let to_above = cx
         .hash::<types::Payment, Str, _>(2, |row: &types::Payment| Ok(row.card.clone()))?;
@@ -45,7 +94,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
             })),
             to_lost,
         )?;
-    let select_0 = cx
+    let select_0_2 = cx
         .operator(
             "asked/select/0",
             "asked: select",
@@ -113,7 +162,7 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
                     bank_of_answer_1: answer,
                 },
             ),
-            select_0,
+            select_0_2,
         )?;
     let async_0 = cx
         .operator(
@@ -162,8 +211,44 @@ pub fn build(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
         "payments",
         source,
         config,
-        FanOut::new(async_0, FanOut::new(select_1_2, select_1)),
+        FanOut::new(async_0, FanOut::new(select_1_2, FanOut::new(select_1, where_0))),
     )
+}
+
+/// in.flow:23 process Halved { least: 0.5 } side into small
+struct HalvesProcess;
+
+impl Processing for HalvesProcess {
+    type Process = crate::items::Halved;
+    type In = types::Payment;
+    type Out = types::Payment;
+    type Key = ();
+    #[inline]
+    fn key(&self, _row: &Self::In) -> Result<Self::Key, EvalError> {
+        Ok(())
+    }
+    #[inline]
+    fn time(&self, row: &Self::In) -> Result<Option<Timestamp>, EvalError> {
+        Ok(Some(row.at))
+    }
+    #[inline]
+    fn input(
+        &self,
+        row: Self::In,
+    ) -> Result<<Self::Process as Process>::Input, EvalError> {
+        Ok(crate::items::Payment {
+            card: Convert::convert(row.card),
+            amount: Convert::convert(row.amount),
+            at: Convert::convert(row.at),
+        })
+    }
+    #[inline]
+    fn output(
+        &self,
+        row: <Self::Process as Process>::Output,
+    ) -> Result<Self::Out, EvalError> {
+        Ok(Convert::convert(row))
+    }
 }
 
 /// in.flow:8 source payments: Payment from file { path: "payments.jsonl", format: json } watermark at - 5s

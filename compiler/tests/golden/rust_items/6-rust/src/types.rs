@@ -53,7 +53,7 @@ pub struct Asked3 {
     pub at: Timestamp,
 }
 
-/// Rows of `open: async`: in.flow:23 where at > @2026-01-01T00:00:00Z and is_open(number)
+/// Rows of `open: async`: in.flow:28 where at > @2026-01-01T00:00:00Z and is_open(number)
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Open {
     pub number: Str,
@@ -62,13 +62,13 @@ pub struct Open {
     pub is_open_answer_1: bool,
 }
 
-/// Rows of `open: answered`: in.flow:23 where at > @2026-01-01T00:00:00Z and is_open(number)
+/// Rows of `open: answered`: in.flow:28 where at > @2026-01-01T00:00:00Z and is_open(number)
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Open2 {
     pub number: Str,
 }
 
-/// Rows of `open: async`: in.flow:23 explode banks_of(number) as bank
+/// Rows of `open: async`: in.flow:28 explode banks_of(number) as bank
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Open3 {
     pub number: Str,
@@ -76,7 +76,7 @@ pub struct Open3 {
     pub banks_of_answer_1: Vec<Str>,
 }
 
-/// Rows of `open: explode`: in.flow:23 explode banks_of(number) as bank
+/// Rows of `open: explode`: in.flow:28 explode banks_of(number) as bank
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Open4 {
     pub number: Str,
@@ -85,7 +85,7 @@ pub struct Open4 {
     pub bank: Str,
 }
 
-/// Rows of `open: select`: in.flow:23 select { number, bank }
+/// Rows of `open: select`: in.flow:28 select { number, bank }
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Open5 {
     pub number: Str,
