@@ -129,7 +129,7 @@ pub fn grows_for_ever(word: &str, span: Span, what: &str, source: &str) -> Diagn
 pub fn nothing_to_forget(span: Span) -> Diagnostic {
     Diagnostic::error("E0515", "`@ttl` has no meaning here", span, "nothing behind it is forgotten by this time").with_help(
         "it is for `aggregate` and `top` without a window, `dedup`, `distinct`, `intersect`, `except`, joins without a bound in \
-         time, `over (..)` without a frame of time, and `process`; take it away",
+         time, `over (..)` without a frame of time, and `process` with state; take it away",
     )
 }
 
