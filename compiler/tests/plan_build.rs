@@ -1,7 +1,7 @@
 //! How programs become job graphs: exchanges, inherited parallelism, what is left out.
 
 use millstream_compiler::session::{Loader, Session};
-use millstream_runtime::graph::{ExecutionGraph, JobGraph, Operation};
+use millstream_runtime::graph::{ExecutionGraph, JobGraph, KeptOtherwise, Operation};
 
 /// The text of the pipeline, and that of the Rust file that it uses.
 struct Text(String, &'static str);
@@ -218,4 +218,167 @@ fn chains_get_the_names_of_streams() {
         plan(&format!("stream perName = rows | dedup by (name)\nstream match_ = perName | dedup by (id)\nsink match_ {SINK}"));
     let execution = ExecutionGraph::expand(&graph).unwrap();
     assert_eq!(execution.chains.iter().map(|chain| chain.name.as_str()).collect::<Vec<_>>(), ["rows", "per_name", "chain_match"]);
+}
+
+/// What the state of an operator is kept by in one program and in another.
+fn otherwise(old: &str, new: &str, uid: &str) -> Option<KeptOtherwise> {
+    let kept = |items: &str| {
+        let graph = plan(&format!("{items}\nsink s into blackhole {{}}"));
+        graph.kept_by.into_iter().find(|kept| kept.uid == uid).unwrap_or_else(|| panic!("{uid} is kept by nothing: {items}"))
+    };
+    kept(old).otherwise(&kept(new))
+}
+
+const SUM: &str = "aggregate by name { name, n: count() }";
+
+/// Each pair is a pipeline before and after an edit that leaves the key of `s/aggregate/0` the same data.
+#[test]
+fn an_edit_that_leaves_the_key_the_same_data_is_the_same_key() {
+    let plain = format!("stream s = rows | {SUM}");
+    for (old, new) in [
+        // Filters, and a conversion that one of them brings.
+        (plain.clone(), format!("stream s = rows | where id > 7 | {SUM}")),
+        // A map before it, and other columns.
+        (plain.clone(), format!("stream s = rows | select {{ name, twice: id * 2 }} | {SUM}")),
+        // Other names on the way, and a stream between.
+        (plain.clone(), "stream s = rows | select { who: name } | aggregate by who { who, n: count() }".to_owned()),
+        (
+            plain.clone(),
+            "stream t = rows | select { who: name }\nstream s = t | aggregate by name: who { name, n: count() }".to_owned(),
+        ),
+        (plain.clone(), format!("stream s = rows | select {{ x: {{ name, id }} }} | select {{ name: x.name }} | {SUM}")),
+        // Rows of another stream too.
+        (plain.clone(), format!("stream t = rows | where id < 0\nstream s = rows | union t | {SUM}")),
+        (
+            plain.clone(),
+            format!(
+                "source others: {{ nick: string }} from file {{ path: \"others.jsonl\", format: json }}\n\
+                 stream t = others | select {{ name: nick }}\nstream u = rows | select {{ name }}\nstream s = u | union t | {SUM}"
+            ),
+        ),
+        // Columns beside it.
+        (
+            plain.clone(),
+            format!(
+                "source others: Row from file {{ path: \"others.jsonl\", format: json }} watermark at\n\
+                 stream s = rows | left join others as o on id == o.id within 1m | select {{ name, other: o.name }} | {SUM}"
+            ),
+        ),
+        // A function under another name.
+        (
+            "fn short(x: string) = lower(x)\nstream s = rows | aggregate by k: short(name) { k, n: count() }".to_owned(),
+            "fn small(y: string) = lower(y)\nstream s = rows | aggregate by k: small(name) { k, n: count() }".to_owned(),
+        ),
+        (
+            "stream s = rows | aggregate by k: lower(name) { k, n: count() }".to_owned(),
+            "fn small(y: string) = lower(y)\nstream s = rows | aggregate by k: small(name) { k, n: count() }".to_owned(),
+        ),
+        // The key of the operator before it.
+        (
+            format!("stream s = rows | {SUM}"),
+            format!(
+                "stream t = rows | aggregate by who: name over tumbling(1m) {{ who }}\nstream s = t | select {{ name: who }} | {SUM}"
+            ),
+        ),
+    ] {
+        assert_eq!(otherwise(&old, &new, "s/aggregate/0"), None, "{old}\n-- and --\n{new}");
+        assert_eq!(otherwise(&new, &old, "s/aggregate/0"), None, "{new}\n-- and --\n{old}");
+    }
+}
+
+/// Types are the same each time, so nobody else would notice.
+#[test]
+fn another_key_of_the_same_type_is_another_key() {
+    let select = |name: &str| format!("stream s = rows | select {{ name: {name}, id }} | {SUM}");
+    let others = "source others: { id: int64, other: int64, name: string, nick: string, at: timestamp } from file { path: \"o.jsonl\", \
+                  format: json } watermark at";
+    let join = |left: &str, right: &str, how: &str| {
+        format!(
+            "{others}\nstream s = rows | select {{ id, two: id * 2, at }} | join others as o on {left} == o.{right} {how} | select {{ id }}"
+        )
+    };
+    let window = |window: &str| format!("stream s = rows | aggregate by name over {window} {{ name, n: count() }}");
+    let over = |over: &str| format!("stream s = rows | select {{ id, name, n: count() over ({over}) }}");
+    for (old, new, uid, said) in [
+        (
+            format!("stream s = rows | {SUM}"),
+            "stream s = rows | aggregate by k: lower(name) { k, n: count() }".to_owned(),
+            "s/aggregate/0",
+            "its key was `name`, and is `lower(name)` now",
+        ),
+        // The text of the operator is the same.
+        (select("name"), select("lower(name)"), "s/aggregate/0", "its key was `name`, and is `name` (that is `lower(name)`) now"),
+        (
+            "fn f(x: string) = lower(x)\nstream s = rows | dedup by f(name)".to_owned(),
+            "fn f(x: string) = upper(x)\nstream s = rows | dedup by f(name)".to_owned(),
+            "s/dedup/0",
+            "its key was `lower(name)`, and is `upper(name)` now",
+        ),
+        (
+            join("id", "id", ""),
+            join("two", "id", ""),
+            "s/join/0",
+            "the key of its first input was `id`, and is `two` (that is `id * 2`) now",
+        ),
+        (join("id", "id", ""), join("id", "other", ""), "s/join/0", "the key of its second input was `id`, and is `other` now"),
+        (
+            join("id", "id", "within 1m broadcast"),
+            join("id", "other", "within 1m broadcast"),
+            "s/join/0",
+            "the key of its second input was `id`, and is `other` now",
+        ),
+        (
+            "stream s = rows | top 3 by at per id".to_owned(),
+            "stream s = rows | top 3 by at per (id * 2)".to_owned(),
+            "s/top/0",
+            "its key was `id`, and is `id * 2` now",
+        ),
+        (
+            "stream s = rows | select { a: name, b: lower(name) } | distinct".to_owned(),
+            "stream s = rows | select { a: lower(name), b: name } | distinct".to_owned(),
+            "s/distinct/0",
+            "its key was `a, b` (that is `name, lower(name)`), and is `a, b` (that is `lower(name), name`) now",
+        ),
+        (
+            window("tumbling(1m)"),
+            window("tumbling(2m)"),
+            "s/aggregate/0",
+            "it was kept by `tumbling(1m)`, and is kept by `tumbling(2m)` now",
+        ),
+        (
+            window("session(1m)"),
+            window("session(2m)"),
+            "s/aggregate/0",
+            "it was kept by `session(1m)`, and is kept by `session(2m)` now",
+        ),
+        (
+            join("id", "id", "over tumbling(1m)"),
+            join("id", "id", "over tumbling(2m)"),
+            "s/join/0",
+            "it was kept by `tumbling(1m)`, and is kept by `tumbling(2m)` now",
+        ),
+        (
+            over("by name, last 3 rows"),
+            over("by name, last 5 rows"),
+            "s/over/0",
+            "it was kept by `last 3 rows`, and is kept by `last 5 rows` now",
+        ),
+    ] {
+        match otherwise(&old, &new, uid) {
+            Some(KeptOtherwise::Key(text) | KeptOtherwise::Window(text)) => assert_eq!(text, said),
+            None => panic!("not noticed:\n{old}\n-- and --\n{new}"),
+        }
+    }
+}
+
+/// A union of unions has as many ways as leaves, and not as many as paths to them.
+#[test]
+fn many_ways_to_one_source_are_one() {
+    let mut items = "stream s0 = rows | select { name, id }\n".to_owned();
+    for n in 1..60 {
+        items += &format!("stream s{n} = s{p} | union s{p}\n", p = n - 1);
+    }
+    let graph = plan(&format!("{items}stream s = s59 | {SUM}\nsink s into blackhole {{}}"));
+    let kept = graph.kept_by.iter().find(|kept| kept.uid == "s/aggregate/0").unwrap();
+    assert_eq!(kept.to_string(), "key `name`");
 }

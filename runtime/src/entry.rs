@@ -233,6 +233,7 @@ fn parse(specs: &[ParamSpec], args: impl IntoIterator<Item = OsString>) -> JobRe
             }
             "claim" => flags.claim = true,
             "drop-state" => flags.drop_state.push(value_of(&mut parser, &flag)?),
+            "keep-state" => flags.keep_state.push(value_of(&mut parser, &flag)?),
             "stop-timeout" => flags.stop_timeout = Some(duration_value(&mut parser, &flag)?),
             "from" => flags.resume_from = Some(value_of(&mut parser, &flag)?.into()),
             "metrics" => flags.metrics = Some(value_of(&mut parser, &flag)?),

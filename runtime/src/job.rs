@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::chain::{Chain, ChainBuilder};
 use crate::error::{JobError, JobResult};
-use crate::graph::{Backoff, CheckpointMode, ErrorPolicy, FailureRate};
+use crate::graph::{Backoff, CheckpointMode, ErrorPolicy, FailureRate, KeptBy};
 use crate::params::{ParamSpec, ParamValues};
 use crate::source::ErasedSource;
 
@@ -34,6 +34,8 @@ pub struct Job {
     pub on_error: ErrorPolicy,
     /// The job's params, which become flags.
     pub params: &'static [ParamSpec],
+    /// What the state of operators is kept by: checkpoints say it, and it is compared when one is restored.
+    pub kept_by: Vec<KeptBy>,
     /// Producers before consumers.
     pub chains: Vec<ChainSpec>,
 }

@@ -99,7 +99,7 @@ pub use entry::{main, run_with_args};
 #[cfg(feature = "checkpoint")]
 pub use error::{JobError, JobResult};
 #[cfg(feature = "engine")]
-pub use graph::{Backoff, CheckpointMode, ErrorPolicy, FailureRate};
+pub use graph::{Backoff, CheckpointMode, ErrorPolicy, FailureRate, KeptBy};
 #[cfg(feature = "engine")]
 pub use handle::{JobEnd, JobHandle};
 #[cfg(feature = "engine")]

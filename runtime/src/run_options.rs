@@ -27,6 +27,7 @@ pub struct RunOptions {
     pub(crate) resume_from: Option<PathBuf>,
     pub(crate) claim: bool,
     pub(crate) drop_state: Vec<String>,
+    pub(crate) keep_state: Vec<String>,
     pub(crate) stop_timeout: Option<Duration>,
     pub(crate) fresh: bool,
     pub(crate) replace: bool,
@@ -91,6 +92,14 @@ impl RunOptions {
     #[must_use]
     pub fn drop_state(mut self, operator: impl Into<String>) -> Self {
         self.drop_state.push(operator.into());
+        self
+    }
+
+    /// The key of this operator (`totals/aggregate/0`) has the values that it had in the checkpoint, and only another name: without this a
+    /// job whose key reads otherwise than the checkpoint says is refused.
+    #[must_use]
+    pub fn keep_state(mut self, operator: impl Into<String>) -> Self {
+        self.keep_state.push(operator.into());
         self
     }
 
@@ -164,6 +173,7 @@ impl RunOptions {
             resume_from: self.resume_from,
             claim: self.claim,
             drop_state: self.drop_state,
+            keep_state: self.keep_state,
             fresh: self.fresh,
             replace: self.replace,
             params,

@@ -184,7 +184,8 @@ fn a_savepoint_outlives_its_job_and_is_gone_on_from() {
 fn drained_it_is_done() {
     let place = Place::new();
     let job = place.running(&["--checkpoint-dir", "checkpoints"]);
-    support::assert_success(&place.millstream(&["stop", "numbers", "--drain"]), "stop --drain");
+    let stopped = place.millstream(&["stop", "numbers", "--drain", "--to", "saved"]);
+    support::assert_success(&stopped, "stop --drain");
     let (status, messages) = job.end();
     assert!(status.success() && messages.contains("done"), "{messages}");
     // The open window was written: every row that was read is counted.
@@ -195,6 +196,18 @@ fn drained_it_is_done() {
         .lines()
         .find_map(|line| line.trim().strip_prefix("numbers: ")?.split(" rows read").next()?.replace(',', "").parse().ok());
     assert_eq!(Some(counted), read, "{messages}");
+    // There is nothing to go on with: its windows would come out a second time, with the rest of their rows.
+    let drained = text(&stopped);
+    let (status, messages) = place.start(&["--checkpoint-dir", "checkpoints", "--from", &drained]).end();
+    assert_eq!(status.code(), Some(1), "{messages}");
+    assert!(messages.contains(&drained) && messages.contains("--drain") && messages.contains("--fresh"), "{messages}");
+    assert_eq!(
+        counted,
+        compare::read(&place.path("out"), &columns)
+            .iter()
+            .map(|(rows, times)| rows.parse::<i64>().expect("a number") * times)
+            .sum::<i64>()
+    );
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub(super) fn job<'a>(
     let buffer_timeout = micros(settings.buffer_timeout);
     let params = if cx.job.params.is_empty() { quote!(&[]) } else { quote!(params::SPECS) };
     let fingerprint: TokenStream = format!("{fingerprint:#018x}").parse().unwrap_or_default();
+    let kept_by = kept_by(cx);
     let specs = execution.chains.iter().zip(chains).map(|(chain, module)| chain_spec(cx, execution, chain, module));
     quote! {
         #[doc = " The job: its settings and the chains of operators that run as tasks."]
@@ -62,10 +63,28 @@ pub(super) fn job<'a>(
                 state: #state,
                 on_error: millstream::#on_error,
                 params: #params,
+                kept_by: #kept_by,
                 chains: Vec::from([#(#specs),*]),
             }
         }
     }
+}
+
+/// What the state of operators is kept by, as far as passes have left them.
+fn kept_by(cx: &Context<'_>) -> TokenStream {
+    let is_there = |uid: &str| cx.job.vertices().any(|vertex| cx.job.vertex(vertex).uid == uid);
+    let kept_by = cx.job.kept_by.iter().filter(|kept| is_there(&kept.uid)).map(|kept| {
+        let (uid, window) = (&kept.uid, &kept.window);
+        let keys = kept.keys.iter().map(|key| {
+            let (text, from) = (&key.text, &key.from);
+            let from = from.iter();
+            quote!(.key(#text, &[#(#from),*]))
+        });
+        let window = (!window.is_empty()).then(|| quote!(.window(#window)));
+        quote!(millstream::KeptBy::new(#uid)#(#keys)*#window)
+    });
+    let kept_by: Vec<TokenStream> = kept_by.collect();
+    if kept_by.is_empty() { quote!(Vec::new()) } else { quote!(Vec::from([#(#kept_by),*])) }
 }
 
 fn chain_spec(cx: &Context<'_>, execution: &ExecutionGraph, chain: &Chain, module: &Ident) -> TokenStream {

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use millstream_runtime::graph::{
-    Changelog, Exchange, Expr, Hints, JobEdge, JobGraph, JobVertex, JoinHow, JoinKey, Operation, Port, StreamType, VertexId,
+    Changelog, Exchange, Expr, Hints, JobEdge, JobGraph, JobVertex, JoinHow, Operation, Port, StreamType, VertexId,
 };
 
 use crate::hir::{Node, NodeId, Program};
@@ -24,6 +24,7 @@ pub fn build(program: &Program) -> JobGraph {
             builder.add(node);
         }
     }
+    builder.graph.kept_by = builder.graph.follow_keys();
     builder.graph
 }
 
@@ -99,7 +100,7 @@ impl Builder<'_> {
     fn hints(&self, node: &Node, inputs: &[Input]) -> Hints {
         let mut hints = node.hints.clone();
         if hints.parallelism.is_none() {
-            hints.parallelism = match required_keys(&node.operation, 0) {
+            hints.parallelism = match node.operation.required_keys(0) {
                 Some(keys) => keys.is_empty().then_some(1),
                 None if matches!(node.operation, Operation::Final) && self.has_no_key(inputs) => Some(1),
                 None if matches!(node.operation, Operation::KeyBy(_)) => None,
@@ -152,7 +153,7 @@ impl Builder<'_> {
             {
                 return false;
             }
-            if let Some(keys) = required_keys(operation, 0) {
+            if let Some(keys) = operation.required_keys(0) {
                 return !matches!(operation, Operation::Join(_)) && keys.len() == key.len();
             }
             match self.graph.inputs(vertex).as_slice() {
@@ -163,7 +164,7 @@ impl Builder<'_> {
     }
 
     fn exchange(&self, operation: &Operation, parallelism: Option<u32>, number: usize, input: &Input) -> Exchange {
-        if let Some(keys) = required_keys(operation, number) {
+        if let Some(keys) = operation.required_keys(number) {
             return Exchange::Hash(keys);
         }
         if matches!(operation, Operation::Process(process) if !process.takes_rows_anywhere()) {
@@ -214,30 +215,6 @@ fn hint_exchange(operation: &Operation) -> Option<Exchange> {
         Operation::Rebalance => Some(Exchange::Rebalance),
         Operation::Broadcast => Some(Exchange::Broadcast),
         Operation::PartitionBy(keys) => Some(Exchange::Hash(keys.clone())),
-        _ => None,
-    }
-}
-
-/// The keys by which an operator needs the rows of an input, where it does. Empty: all rows in one place.
-fn required_keys(operation: &Operation, input: usize) -> Option<Vec<Expr>> {
-    match operation {
-        Operation::Join(join) if join.lookup().is_some() || join.broadcast => None,
-        Operation::Join(join) => {
-            let side = |key: &JoinKey| if input == 0 { key.left.clone() } else { key.right.clone() };
-            Some(join.keys.iter().map(side).collect())
-        }
-        Operation::Aggregate(aggregate) => Some(aggregate.keys.iter().map(|(_, key)| key.clone()).collect()),
-        Operation::Dedup(dedup) => Some(dedup.keys.clone()),
-        Operation::Process(process) if process.takes_rows_anywhere() => None,
-        Operation::Process(process) if input == 1 => {
-            process.second.as_ref().and_then(|second| second.keyed.as_ref()).map(|keyed| keyed.keys.clone())
-        }
-        Operation::Process(process) => Some(process.keys.clone()),
-        Operation::Top(top) => Some(top.keys.clone()),
-        Operation::Combine(combine) => Some(combine.keys.clone()),
-        // One order of all rows.
-        Operation::Sort(_) => Some(Vec::new()),
-        Operation::Over(over) => Some(over.keys.clone()),
         _ => None,
     }
 }

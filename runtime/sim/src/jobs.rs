@@ -105,6 +105,7 @@ impl Kind {
             state,
             on_error: ErrorPolicy::Fail,
             params: &[],
+            kept_by: Vec::new(),
             chains,
         }
     }

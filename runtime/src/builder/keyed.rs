@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::link::{Head, Link};
 use super::rows::{Row, closure, ty_of};
 use super::stream::Stream;
-use crate::graph::{Exchange, Origin, Ty};
+use crate::graph::{Exchange, Expr, ExprKind, Origin, Ty};
 use crate::record::Key;
 use crate::value::{EvalError, Timestamp};
 
@@ -16,6 +16,8 @@ pub struct KeyedStream<T, L, K, F> {
     pub(super) stream: Stream<T, L>,
     pub(super) key: F,
     pub(super) at: Origin,
+    /// What checkpoints call the key.
+    pub(super) called: Option<String>,
     /// Of the next chain.
     pub(super) parallelism: Option<u32>,
     pub(super) keys: std::marker::PhantomData<fn() -> K>,
@@ -29,7 +31,7 @@ where
     F: Fn(&T) -> K + Clone + Send + Sync + 'static,
 {
     pub(super) fn new(stream: Stream<T, L>, key: F, at: Origin) -> Self {
-        KeyedStream { stream, key, at, parallelism: None, keys: std::marker::PhantomData }
+        KeyedStream { stream, key, at, called: None, parallelism: None, keys: std::marker::PhantomData }
     }
 
     /// So many subtasks for the next operator and what follows it, up to the next exchange.
@@ -42,6 +44,12 @@ where
     /// The id of the next operator: see [`Stream::id`].
     pub fn id(self, id: &str) -> Self {
         KeyedStream { stream: self.stream.id(id), ..self }
+    }
+
+    /// What checkpoints call the key, `"customer"` say. Nobody can see what a closure does: with a name, state that was kept by a key of
+    /// another name is refused at a restart, also if both are of one type. Change the name when you change the key.
+    pub fn key_name(self, name: &str) -> Self {
+        KeyedStream { called: Some(name.to_owned()), ..self }
     }
 
     /// With the event time of a row, as windows and joins need it.
@@ -60,8 +68,11 @@ where
 
     /// Ends the chain: rows go to the subtask of their key.
     pub(super) fn dealt(self) -> Stream<T, Head> {
-        let KeyedStream { stream, key, at, parallelism, .. } = self;
-        let exchange = Exchange::Hash(vec![closure(ty_of::<K>(), &at)]);
+        let KeyedStream { stream, key, at, called, parallelism, .. } = self;
+        let exchange = Exchange::Hash(vec![match called {
+            Some(name) => Expr { kind: ExprKind::Local(name), ty: ty_of::<K>(), origin: at },
+            None => closure(ty_of::<K>(), &at),
+        }]);
         let dealt = stream.exchange(exchange, move |cx, edge| {
             let key = key.clone();
             cx.hash::<T, K, _>(edge, move |row: &T| Ok(key(row)))
@@ -121,6 +132,11 @@ where
         TimedStream { keyed: self.keyed.parallelism(subtasks), ..self }
     }
 
+    /// See [`KeyedStream::key_name`].
+    pub fn key_name(self, name: &str) -> Self {
+        TimedStream { keyed: self.keyed.key_name(name), ..self }
+    }
+
     /// The id of the next operator: see [`Stream::id`].
     pub fn id(self, id: &str) -> Self {
         TimedStream { keyed: self.keyed.id(id), ..self }
@@ -128,6 +144,6 @@ where
 }
 
 /// The event time of a row, as the graph has it.
-pub(super) fn time_expr(at: &Origin) -> crate::graph::Expr {
+pub(super) fn time_expr(at: &Origin) -> Expr {
     closure(Ty::Timestamp, at)
 }

@@ -182,6 +182,7 @@ impl Pipeline {
             state: self.state,
             on_error: settings.on_error,
             params: keep_params(&parts.params),
+            kept_by: Vec::new(),
             chains: Vec::new(),
         }
     }
@@ -196,7 +197,7 @@ impl Pipeline {
             let text = "the pipeline cannot run\n  rows that fail have no stream to go into here: take ErrorPolicy::Skip or Fail";
             return Err(JobError::usage(text));
         }
-        Ok((Job { fingerprint, chains, ..shell }, channels))
+        Ok((Job { fingerprint, kept_by: graph.follow_keys(), chains, ..shell }, channels))
     }
 
     /// The job by itself. One whose channels the program holds is started by [`start`](Self::start) alone.

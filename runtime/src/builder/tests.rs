@@ -1,6 +1,7 @@
 //! Whole pipelines, built and run in this process; and what is wrong with some.
 
 mod clock;
+mod keys;
 mod mistakes;
 mod own;
 mod params;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{StateEntry, decode_entries, folder_of};
+use crate::graph::{KeptBy, KeyText};
 
 /// The version of everything in a checkpoint directory.
 ///
@@ -24,6 +25,8 @@ pub struct Manifest {
     /// The folder of the checkpoint that the job has taken over at last, and from which this one comes: it may be removed since.
     pub claimed: Option<String>,
     pub chains: Vec<ChainEntry>,
+    /// What the state of operators is kept by. None: whoever wrote it did not say.
+    pub kept_by: Option<Vec<KeptBy>>,
     pub files: Vec<DataFile>,
 }
 
@@ -98,6 +101,12 @@ impl Manifest {
         self.chains.iter().find(|old| old.name == chain).map_or(0, |old| old.subtasks.len())
     }
 
+    /// Whether all input had ended when it was taken.
+    pub fn is_of_the_end(&self) -> bool {
+        let mut subtasks = self.chains.iter().flat_map(|chain| &chain.subtasks).peekable();
+        subtasks.peek().is_some() && subtasks.all(|subtask| subtask.finished)
+    }
+
     pub fn to_bytes(&self) -> Vec<u8> {
         let chains: Vec<Value> = self
             .chains
@@ -135,6 +144,9 @@ impl Manifest {
         });
         if let Some(claimed) = &self.claimed {
             json["claimed"] = claimed.as_str().into();
+        }
+        if let Some(kept_by) = &self.kept_by {
+            json["kept_by"] = kept_by.iter().map(kept_by_to_json).collect();
         }
         let mut bytes = json.to_string().into_bytes();
         let checksum = xxh3_64(&bytes);
@@ -186,9 +198,30 @@ impl Manifest {
             max_parallelism: u32::try_from(json["max_parallelism"].as_u64()?).ok()?,
             claimed: json["claimed"].as_str().map(str::to_owned),
             chains: chains.collect::<Option<_>>()?,
+            kept_by: json
+                .get("kept_by")
+                .map(|kept_by| kept_by_from_json(kept_by))
+                .map_or(Some(None), |kept_by| kept_by.map(Some))?,
             files: files.collect::<Option<_>>()?,
         })
     }
+}
+
+fn kept_by_to_json(kept: &KeptBy) -> Value {
+    let keys = kept.keys.iter().map(|key| json!({ "by": key.text, "from": key.from }));
+    json!({ "operator": kept.uid, "keys": keys.collect::<Vec<_>>(), "window": kept.window })
+}
+
+fn kept_by_from_json(json: &Value) -> Option<Vec<KeptBy>> {
+    let operators = json.as_array()?.iter().map(|kept| {
+        let keys = kept["keys"].as_array()?.iter().map(|key| {
+            let from = key["from"].as_array()?.iter().map(|from| from.as_str().map(str::to_owned));
+            Some(KeyText { text: key["by"].as_str()?.to_owned(), from: from.collect::<Option<_>>()? })
+        });
+        let (uid, window) = (kept["operator"].as_str()?.to_owned(), kept["window"].as_str()?.to_owned());
+        Some(KeptBy { uid, keys: keys.collect::<Option<_>>()?, window })
+    });
+    operators.collect()
 }
 
 #[cfg(test)]
@@ -208,6 +241,7 @@ pub(crate) mod tests {
                 name: "flights".into(),
                 subtasks: vec![SubtaskEntry { finished: true, watermark: i64::MIN }],
             }],
+            kept_by: Some(vec![KeptBy::new("delays/aggregate/0").key("day", &["a", "b"]).window("tumbling(1d)")]),
             files: vec![
                 DataFile { name: "flights-0.state".into(), size: 10, xxh3: u64::MAX, of: Some(9) },
                 DataFile { name: "flights-0.state".into(), size: 10, xxh3: u64::MAX, of: None },
@@ -246,7 +280,7 @@ pub(crate) mod tests {
         let text = r#"{"format":1,"job":"j","fingerprint":"01","run":"r","checkpoint":3,"max_parallelism":8,"chains":[],"files":[{"name":"0000.state","size":8,"xxh3":"0f"}]}"#;
         let bytes = format!("{text}\nxxh3 {:016x}\n", xxh3_64(text.as_bytes()));
         let manifest = Manifest::from_bytes(bytes.as_bytes()).unwrap();
-        assert_eq!((manifest.checkpoint, manifest.epoch, manifest.claimed), (3, 0, None));
+        assert_eq!((manifest.checkpoint, manifest.epoch, manifest.claimed, manifest.kept_by), (3, 0, None, None));
         assert_eq!(manifest.files, [DataFile { name: "0000.state".into(), size: 8, xxh3: 15, of: None }]);
         assert_eq!(manifest.files[0].path("savepoint-j-000003"), "savepoint-j-000003/0000.state");
     }

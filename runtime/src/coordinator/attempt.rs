@@ -187,6 +187,7 @@ impl<'a> Attempt<'a> {
                 run,
                 max_parallelism: settings.max_parallelism,
                 claimed: claimed.as_ref().map(|folder| folder.display().to_string()).or(inherited),
+                kept_by: job.kept_by.clone(),
             },
             store,
             board,

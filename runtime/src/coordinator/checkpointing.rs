@@ -6,6 +6,7 @@ use super::contents::Contents;
 use super::control::CheckpointRequest;
 use crate::checkpoint::{ChainEntry, Manifest, StateEntry, SubtaskEntry};
 use crate::error::{JobError, JobResult};
+use crate::graph::KeptBy;
 use crate::job::ChainSpec;
 use crate::seam::Instant;
 use crate::task::{Ack, TaskId};
@@ -48,6 +49,8 @@ pub(super) struct Identity {
     pub max_parallelism: u32,
     /// What the job has taken over.
     pub claimed: Option<String>,
+    /// What state is kept by.
+    pub kept_by: Vec<KeptBy>,
 }
 
 impl Pending {
@@ -114,6 +117,7 @@ impl Pending {
             max_parallelism: identity.max_parallelism,
             claimed: identity.claimed.clone(),
             chains: chains.iter().map(|&name| ChainEntry { name: name.to_owned(), subtasks: Vec::new() }).collect(),
+            kept_by: Some(identity.kept_by.clone()),
             files: Vec::new(),
         };
         let mut contents = Contents { entries: self.enumerators, ..Contents::default() };

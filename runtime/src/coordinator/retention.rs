@@ -214,6 +214,17 @@ impl CheckpointStore {
         Ok(())
     }
 
+    /// Removes the files of a checkpoint without a manifest, and of those before it, that no other needs: the job that had this one taken
+    /// over was killed while it removed it.
+    pub(super) async fn remove_bare(&self, newest: u64) -> JobResult<()> {
+        for id in self.ids().await?.into_iter().filter(|&id| id <= newest) {
+            if matches!(self.look(id).await, Some(Known::Bare(_))) {
+                self.remove_claimed(&folder_of(id)).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes a checkpoint that the job has taken over from another, with what it builds upon and no other needs; the manifest first.
     pub(super) async fn remove_claimed(&self, folder: &str) -> JobResult<()> {
         let manifest = match self.get(&format!("{folder}/{MANIFEST}")).await {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::savepoint::remove_claimed;
+use super::savepoint::{remove_claimed, remove_leftovers};
 use super::storage::CheckpointStore;
 use crate::checkpoint::{DataFile, Manifest, Part, Piece, StateEntry, pieces, read, sample};
 use crate::storage::faulty::{Faulty, Request};
@@ -211,4 +211,39 @@ async fn a_claimed_checkpoint_goes_with_what_only_it_needs() {
     remove_claimed(&claim(5)).await.unwrap();
     assert_eq!(folders(), BTreeSet::new());
     remove_claimed(&claim(5)).await.unwrap();
+}
+
+/// As if the process that had taken checkpoint 3 over was killed when it had removed the manifest.
+#[tokio::test]
+async fn what_is_left_of_a_claimed_checkpoint_goes_unless_somebody_is_there() {
+    let (directory, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let own = CheckpointStore::open(elsewhere.path().to_str().unwrap()).await.unwrap();
+    let mut writer = Writer::new(CheckpointStore::open(directory.path().to_str().unwrap()).await.unwrap());
+    for anew in [true, false, false] {
+        writer.write(anew).await;
+    }
+    writer.store.retain(3, 1).await.unwrap();
+    let claimed = directory.path().canonicalize().unwrap().join("checkpoint-000003");
+    std::fs::remove_file(claimed.join("manifest.json")).unwrap();
+    let folders = || {
+        let names = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("checkpoint-")).count()
+    };
+    assert_eq!(folders(), 3, "3 needs 1 and 2");
+    let error = remove_leftovers(&claimed, &own).await.unwrap_err();
+    assert!(error.message().contains("checkpoint directory"), "{error}");
+    assert_eq!(folders(), 3, "its job may be about to write it anew");
+    writer.store.release().await;
+    drop(writer);
+    remove_leftovers(&claimed, &own).await.unwrap();
+    assert_eq!(folders(), 0);
+    remove_leftovers(&claimed, &own).await.unwrap();
+
+    // The job has begun again, and has come to the same number.
+    let mut writer = Writer::new(CheckpointStore::open(directory.path().to_str().unwrap()).await.unwrap());
+    writer.write(true).await;
+    writer.store.release().await;
+    drop(writer);
+    remove_leftovers(&directory.path().canonicalize().unwrap().join("checkpoint-000001"), &own).await.unwrap();
+    assert_eq!(folders(), 1, "it is whole");
 }

@@ -39,6 +39,8 @@ pub(crate) struct RunSettings {
     pub claim: bool,
     /// What the checkpoint has of these operators is dropped if it does not fit.
     pub drop_state: Vec<String>,
+    /// The keys of these operators are what they were, whatever they are called.
+    pub keep_state: Vec<String>,
     /// Forget checkpoints.
     pub fresh: bool,
     pub replace: bool,
@@ -346,14 +348,22 @@ async fn look_up(
             own.manifest.checkpoint
         ));
         // Whoever was killed while it was removed has left files.
-        if let Some(claimed) = &own.manifest.claimed
-            && let Err(error) = remove_leftovers(Path::new(claimed)).await
+        if let (Some(claimed), Some(store)) = (&own.manifest.claimed, store)
+            && let Err(error) = remove_leftovers(Path::new(claimed), store).await
         {
             notice(&format!("warning: {}: {error}", settings.job.name));
         }
         return Ok((found, None));
     }
     let named = CheckpointStore::named(path, settings.job.name, &landing(settings)?).await?;
+    if named.checkpoint.manifest.is_of_the_end() {
+        return Err(JobError::new(format!(
+            "cannot resume from `{}`: it was taken when the job had come to its end, because its input had ended or by `stop --drain`. \
+             Windows that were open have been written and forgotten, so rows from then on would make parts of them a second time\n  name \
+             a checkpoint from before the end (`stop` without --drain takes one), or start from the beginning with --fresh",
+            named.folder.display()
+        )));
+    }
     // Wherever it lies: what sinks have taken back is known where the job keeps its own.
     if let Some(store) = store
         && let Some(reason) = store.given_up().await.reason_of_savepoint(&named.checkpoint.manifest)

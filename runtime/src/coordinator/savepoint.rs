@@ -272,13 +272,23 @@ pub(crate) async fn remove_claimed(folder: &Path) -> JobResult<()> {
     store.remove_claimed(name).await.map_err(|error| error.context("a claimed checkpoint"))
 }
 
-/// Removes what is left of a claimed savepoint whose manifest is gone. Nothing of a folder whose name another job may use again.
-pub(super) async fn remove_leftovers(folder: &Path) -> JobResult<()> {
-    let name = folder.file_name().and_then(|name| name.to_str());
-    match name.is_some_and(|name| number_of(name).is_none()) {
-        true => remove_claimed(folder).await,
-        false => Ok(()),
+/// Removes what is left of a claimed checkpoint whose manifest is gone. The folder of one that is no savepoint has a name that its job may
+/// use again: so not while somebody uses that directory, and not in the job's own, which `own` looks after.
+pub(super) async fn remove_leftovers(folder: &Path, own: &CheckpointStore) -> JobResult<()> {
+    let (Some(directory), Some(name)) = (folder.parent(), folder.file_name().and_then(|name| name.to_str())) else {
+        return Ok(());
+    };
+    let Some(claimed) = number_of(name) else { return remove_claimed(folder).await };
+    let shown = directory.to_string_lossy();
+    let is_own = |own: &Path| own == directory || own.canonicalize().is_ok_and(|own| own == directory);
+    let is_there = scheme_of(&shown).is_some() || directory.exists();
+    if is_own(own.directory()) || !is_there || ids(&*folder_store(&shown)?).await.is_ok_and(|ids| !ids.contains(&claimed)) {
+        return Ok(());
     }
+    let store = CheckpointStore::open(&shown).await?;
+    let removed = store.remove_bare(claimed).await;
+    store.release().await;
+    removed.map_err(|error| error.context("what is left of a claimed checkpoint"))
 }
 
 /// The names of the savepoints in a directory.

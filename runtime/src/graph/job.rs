@@ -10,6 +10,7 @@ use petgraph::stable_graph::{NodeIndex, StableDiGraph};
 use petgraph::visit::EdgeRef;
 
 use super::expr::{Expr, Origin};
+use super::kept_by::KeptBy;
 use super::operation::{Operation, StreamType};
 use super::rust::{ProcessOperation, RustModule, Waits, find_connector};
 use super::ty::Ty;
@@ -206,13 +207,15 @@ pub struct JobGraph {
     pub functions: Vec<Function>,
     /// Rust files of the user.
     pub rust: Vec<RustModule>,
+    /// What state is kept by, as the graph had it before any pass.
+    pub kept_by: Vec<KeptBy>,
     graph: StableDiGraph<JobVertex, JobEdge, u32>,
 }
 
 impl JobGraph {
     /// A graph without vertices.
     pub fn new(settings: JobSettings, params: Vec<Param>, functions: Vec<Function>) -> Self {
-        JobGraph { settings, params, functions, rust: Vec::new(), graph: StableDiGraph::default() }
+        JobGraph { settings, params, functions, rust: Vec::new(), kept_by: Vec::new(), graph: StableDiGraph::default() }
     }
 
     /// The connector of this name: one of the user's own, or a built-in one.

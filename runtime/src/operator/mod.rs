@@ -30,6 +30,7 @@ pub use fan_out::FanOut;
 pub(crate) use fan_out::{any, both};
 pub use operator::{Backlog, Operator};
 pub use report::OperatorReport;
+pub(crate) use restore::Drops;
 pub use restore::{RestoredOperator, RestoredState};
 pub use snapshot::{
     EncodePart, Form, KeyGroupPart, OperatorSnapshot, SharedItems, SnapshotBuilder, Spread, StateParts, StateSnapshot,

@@ -4,12 +4,11 @@
 //! are read one by one when the operator comes to them: all together they may be more than fits into memory.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hashbrown::HashMap;
 
-use crate::checkpoint::{Conversion, ConversionError, GroupBytes, Layout};
+use crate::checkpoint::{Conversion, ConversionError, GroupBytes, Layout, Part, StateEntry, StoredGroup};
 use crate::error::JobError;
 use crate::notice::notice;
 
@@ -46,11 +45,9 @@ impl RestoredState {
     }
 
     /// What of these operators does not fit is dropped, and said.
-    pub(crate) fn drop_what_does_not_fit(&mut self, uids: &[String]) {
-        for uid in uids {
-            if let Some(operator) = self.operators.get_mut(uid) {
-                operator.drops = true;
-            }
+    pub(crate) fn drop_what_does_not_fit(&mut self, drops: &Arc<Drops>) {
+        for (uid, operator) in &mut self.operators {
+            operator.drops = drops.uids.contains(uid).then(|| drops.clone());
         }
     }
 
@@ -65,7 +62,6 @@ impl RestoredState {
                 groups: Vec::new(),
                 items: Vec::new(),
                 converted: OnceLock::new(),
-                dropped: AtomicBool::new(false),
             });
             operator.states.len() - 1
         });
@@ -79,7 +75,45 @@ pub struct RestoredOperator {
     uid: String,
     states: Vec<RestoredParts>,
     /// What does not fit is dropped.
-    drops: bool,
+    drops: Option<Arc<Drops>>,
+}
+
+/// State that is dropped if it does not fit, as all subtasks share it: that it is dropped is said once.
+#[derive(Debug)]
+pub(crate) struct Drops {
+    uids: Vec<String>,
+    /// Of each state: how many key groups and how many other entries a checkpoint has, until that was said.
+    holds: Mutex<HashMap<(String, String), (usize, usize)>>,
+}
+
+impl Drops {
+    /// Of these operators, with what a checkpoint has of them.
+    pub fn new(uids: &[String], entries: &[StateEntry], groups: &[StoredGroup]) -> Arc<Self> {
+        let mut holds: HashMap<(String, String), (usize, usize)> = HashMap::new();
+        for entry in entries.iter().filter(|entry| uids.contains(&entry.uid)) {
+            let held = holds.entry((entry.uid.clone(), entry.state.clone())).or_default();
+            match entry.part {
+                Part::Group(..) => held.0 += 1,
+                _ => held.1 += 1,
+            }
+        }
+        for group in groups.iter().filter(|group| uids.contains(&group.uid)) {
+            holds.entry((group.uid.clone(), group.state.clone())).or_default().0 += 1;
+        }
+        Arc::new(Drops { uids: uids.to_vec(), holds: Mutex::new(holds) })
+    }
+
+    /// Says that a state is not taken, if nobody has.
+    #[cold]
+    fn say(&self, uid: &str, state: &str, reason: &str) {
+        let held = self.holds.lock().unwrap_or_else(PoisonError::into_inner).remove(&(uid.to_owned(), state.to_owned()));
+        if let Some((groups, items)) = held {
+            notice(&format!(
+                "the state `{state}` of `{uid}` in the checkpoint is dropped, as --drop-state says: {reason}; it held {groups} key \
+                 groups, {items} other entries"
+            ));
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -90,8 +124,6 @@ struct RestoredParts {
     items: Vec<Vec<u8>>,
     /// The items for a job whose types have changed since, with the schema that they have now.
     converted: OnceLock<(String, Vec<Vec<u8>>)>,
-    /// That was said.
-    dropped: AtomicBool,
 }
 
 impl RestoredOperator {
@@ -108,8 +140,13 @@ impl RestoredOperator {
         if let Some(parts) = found.filter(|parts| parts.schema != schema) {
             match conversion(&parts.schema, schema) {
                 Ok(conversion) => converts = Some(conversion),
-                Err(reason) if self.drops => found = self.dropped(parts, &reason),
-                Err(reason) => return Err(refused(parts, schema, &reason)),
+                Err(reason) => match &self.drops {
+                    Some(drops) => {
+                        drops.say(&self.uid, state, &reason);
+                        found = None;
+                    }
+                    None => return Err(refused(parts, schema, &reason)),
+                },
             }
         }
         let schema = schema.to_owned();
@@ -146,11 +183,13 @@ impl RestoredOperator {
             };
             let items = match convert() {
                 Ok(items) => items,
-                Err(reason) if self.drops => {
-                    self.dropped(found, &reason);
-                    Vec::new()
-                }
-                Err(reason) => return Err(self.refused(&found.schema, schema, &reason)),
+                Err(reason) => match &self.drops {
+                    Some(drops) => {
+                        drops.say(&self.uid, state, &reason);
+                        Vec::new()
+                    }
+                    None => return Err(self.refused(&found.schema, schema, &reason)),
+                },
             };
             // Whoever was first has stored the same.
             let _ = found.converted.set((schema.to_owned(), items));
@@ -161,19 +200,19 @@ impl RestoredOperator {
         }
     }
 
-    /// Says that a state is not taken. Gives what is taken of it: nothing.
-    #[cold]
-    fn dropped<'a>(&self, parts: &RestoredParts, reason: &str) -> Option<&'a RestoredParts> {
-        if !parts.dropped.swap(true, Relaxed) {
-            notice(&format!(
-                "the state `{}` of `{}` in the checkpoint is dropped, as --drop-state says: {reason}; it held {} key groups, {} other entries",
-                parts.name,
-                self.uid,
-                parts.groups.len(),
-                parts.items.len()
-            ));
+    /// What an operator finds only when it has taken a state: that it is not of the form that it needs. Ok: it is to begin without it.
+    pub(crate) fn does_not_fit(&self, state: &str, reason: &str) -> Result<(), JobError> {
+        match &self.drops {
+            Some(drops) => {
+                drops.say(&self.uid, state, reason);
+                Ok(())
+            }
+            None => Err(JobError::new(format!(
+                "the state in the checkpoint does not fit this job: {reason}\n  keep `{uid}` as it was, drop just this state with \
+                 --drop-state {uid}, or start anew (--fresh)",
+                uid = self.uid
+            ))),
         }
-        None
     }
 
     #[cold]

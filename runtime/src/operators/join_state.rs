@@ -101,6 +101,11 @@ where
         Ok(())
     }
 
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+    }
+
     /// Forgets everything: no row comes any more.
     pub fn finish(&mut self) {
         self.rows.clear();

@@ -331,9 +331,11 @@ impl<A: Analysis> Operator<A::In> for Over<A> {
             }
         })?;
         if !is_same {
-            return Err(JobError::new(
-                "the checkpoint was taken with another frame behind `over`: keep it, or start without the checkpoint (--fresh)",
-            ));
+            state.does_not_fit("rows", "it is that of another frame behind `over`")?;
+            self.state.clear();
+            self.timers.clear();
+            self.progress = Progress::default();
+            return Ok(());
         }
         self.ttl.restore(state)
     }

@@ -327,10 +327,14 @@ impl<J: Joining, W: WindowAssigner, N: Stage<J::Left>> Operator<Either<J::Left, 
         })?;
         // Which windows are over differs from row to row.
         if !found.same_moment {
-            return Err(JobError::new(
-                "the checkpoint holds windows of a broadcast join whose tasks had come to different moments, so its rows can only go \
-                 back to as many tasks\n  go on with the parallelism of before, stop the job with a checkpoint, and make the change then",
-            ));
+            state.does_not_fit(
+                "rows",
+                "it holds windows of a broadcast join whose tasks had come to different moments, so its rows can only go back to as many \
+                 tasks (go on with the parallelism of before, stop the job with a checkpoint, and make the change then)",
+            )?;
+            self.state.clear();
+            self.due.clear();
+            self.progress = Progress::default();
         }
         Ok(())
     }

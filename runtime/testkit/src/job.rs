@@ -23,6 +23,7 @@ pub(crate) fn job(restart: Restart, chains: Vec<ChainSpec>) -> Job {
         state: StateConfig::Memory,
         on_error: ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::new(),
         chains,
     }
 }

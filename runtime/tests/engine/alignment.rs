@@ -72,6 +72,7 @@ fn job() -> Job {
         state: StateConfig::Memory,
         on_error: ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::new(),
         chains: vec![
             chain(
                 "fast",

@@ -64,6 +64,7 @@ pub fn job() -> Job {
         state: StateConfig::Memory,
         on_error: ErrorPolicy::Fail,
         params: PARAMS,
+        kept_by: Vec::new(),
         chains: vec![
             ChainSpec {
                 name: "bids",

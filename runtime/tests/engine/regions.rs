@@ -128,6 +128,7 @@ fn job(restart: Restart, state: StateConfig) -> Job {
         state,
         on_error: ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::new(),
         chains: vec![
             chain("calm", &["calm/source/0", "calm/trouble/0"], vec![], rows::<0> as _, Some(source_erased as _)),
             chain("wild", &["wild/source/0", "wild/trouble/0"], vec![], rows::<1> as _, Some(source_erased as _)),

@@ -183,6 +183,7 @@ fn operators(folder: &Path, manifest: &Manifest, entries: &[StateEntry]) -> Stri
             }
         }
     }
+    let kept_by = manifest.kept_by.as_deref().unwrap_or_default();
     for ((uid, state), sum) in states {
         let parts = match (sum.groups, sum.items) {
             (0, 1) => "1 item".to_owned(),
@@ -191,6 +192,10 @@ fn operators(folder: &Path, manifest: &Manifest, entries: &[StateEntry]) -> Stri
         };
         let values = sum.values.map_or(String::new(), |values| format!(", {values} values"));
         let _ = writeln!(out, "\n{uid}  {}\n  {}, {parts}{values}", name(state), size(sum.bytes as u64));
+        // What belongs to no key group may belong to no key.
+        if let Some(kept) = kept_by.iter().find(|kept| kept.uid == uid && sum.groups > 0) {
+            let _ = writeln!(out, "  kept by {kept}");
+        }
         if let Some(layout) = Layout::parse(&sum.schema) {
             let _ = writeln!(out, "  {layout}");
         }

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 use crate::chain::{AlignmentMember, BuildContext, ChainBuilder, Routers, SinkRegistry, Timing};
 use crate::checkpoint::SubtaskEntry;
 use crate::coordinator::asked::Asked;
-use crate::coordinator::dropped::drop_unknown;
+use crate::coordinator::dropped::{compare_keys, drop_unknown};
 use crate::coordinator::in_flight::InFlight;
 use crate::coordinator::layout::{Dealt, deal, deal_groups, wire};
 use crate::coordinator::run::RunSettings;
@@ -17,7 +17,7 @@ use crate::coordinator::storage::Checkpoint;
 use crate::error::JobResult;
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
 use crate::notice::notice;
-use crate::operator::RestoredState;
+use crate::operator::{Drops, RestoredState};
 use crate::progress::Board;
 use crate::source::Throttle;
 use crate::task::{Task, TaskId, TaskMessage, TaskReport};
@@ -57,11 +57,16 @@ impl Restored {
         for line in drop_unknown(&mut checkpoint, chains, &settings.drop_state) {
             notice(&format!("{}: {line}", settings.job.name));
         }
+        let kept_by = &settings.job.kept_by;
+        for line in compare_keys(&mut checkpoint, kept_by, &settings.drop_state, &settings.keep_state)? {
+            notice(&format!("{}: {line}", settings.job.name));
+        }
+        let drops = Drops::new(&settings.drop_state, &checkpoint.entries, &checkpoint.groups);
         let Checkpoint { manifest, entries, groups, .. } = checkpoint;
         let mut dealt = deal(chains, parallelism, settings.max_parallelism, &manifest.chains, entries)?;
         deal_groups(&mut dealt, chains, parallelism, settings.max_parallelism, groups)?;
         for state in dealt.states.iter_mut().flatten() {
-            state.drop_what_does_not_fit(&settings.drop_state);
+            state.drop_what_does_not_fit(&drops);
         }
         for (old, chain) in old_parallelism.iter_mut().zip(chains) {
             *old = manifest.subtasks_of(chain.name);

@@ -26,6 +26,21 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::from([
+            millstream::KeptBy::new("beside/over/0")
+                .key("auction", &[])
+                .window("last 10 rows"),
+            millstream::KeptBy::new("beside/over/1").window("last 1h"),
+            millstream::KeptBy::new("beside/over/2")
+                .key("auction", &[])
+                .window("rows one by one"),
+            millstream::KeptBy::new("beside/over/3")
+                .key("auction, bidder", &[])
+                .window("all rows"),
+            millstream::KeptBy::new("behind/over/0")
+                .key("auction", &[])
+                .window("2 rows ahead"),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "bids",

@@ -32,6 +32,7 @@ fn job() -> millstream::Job {
         },
         on_error: millstream::ErrorPolicy::Skip,
         params: params::SPECS,
+        kept_by: Vec::new(),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "orders",

@@ -27,6 +27,13 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: params::SPECS,
+        kept_by: Vec::from([
+            millstream::KeptBy::new("counts/aggregate/0")
+                .key(
+                    "status, known",
+                    &["status, match before { null => false, _ => true }"],
+                ),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "orders",

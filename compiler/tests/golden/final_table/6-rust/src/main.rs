@@ -28,6 +28,10 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::from([
+            millstream::KeptBy::new("by_day/aggregate/0").key("auction, date(at)", &[]),
+            millstream::KeptBy::new("latest/dedup/0").key("bidder, auction", &[]),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "bids",

@@ -31,6 +31,25 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::from([
+            millstream::KeptBy::new("latest/dedup/0").key("order_id", &[]),
+            millstream::KeptBy::new("unpaid/join/0")
+                .key("id, coupon", &[])
+                .key("order_id, coupon", &[]),
+            millstream::KeptBy::new("soon/join/0")
+                .key("id", &[])
+                .key("order_id", &[])
+                .window("within"),
+            millstream::KeptBy::new("same_hour/join/0")
+                .key("id", &[])
+                .key("order_id", &[])
+                .window("sliding(1h, 30m)"),
+            millstream::KeptBy::new("rated/join/0")
+                .key("customer", &[])
+                .key("customer", &[])
+                .window("as of"),
+            millstream::KeptBy::new("known/join/0").key("id", &[]).key("order_id", &[]),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "orders",

@@ -25,6 +25,14 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::from([
+            millstream::KeptBy::new("per_minute/aggregate/0")
+                .key("user", &[])
+                .window("tumbling(1m)"),
+            millstream::KeptBy::new("leaders/top/0")
+                .key("user", &[])
+                .window("tumbling(1m)"),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "clicks",

@@ -21,6 +21,7 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::new(),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "all_events",

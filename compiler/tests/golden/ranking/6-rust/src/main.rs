@@ -39,6 +39,23 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::from([
+            millstream::KeptBy::new("best/top/0").key("auction", &[]),
+            millstream::KeptBy::new("highest/top/0").key("auction", &[]),
+            millstream::KeptBy::new("of_windows/top/0")
+                .key("channel", &[])
+                .window("tumbling(1m)"),
+            millstream::KeptBy::new("bidders/aggregate/0").key("bidder", &[]),
+            millstream::KeptBy::new("by_count/dedup/0").key("bids", &["count()"]),
+            millstream::KeptBy::new("quiet/distinct/0").key("bidder", &[]),
+            millstream::KeptBy::new("quiet/except/0").key("bidder", &[]),
+            millstream::KeptBy::new("agree/intersect/0").key("bidder", &[]),
+            millstream::KeptBy::new("sink/best/final/0").key("auction, rank", &[]),
+            millstream::KeptBy::new("sink/highest/final/0").key("auction", &[]),
+            millstream::KeptBy::new("sink/highest/final/1").key("auction", &[]),
+            millstream::KeptBy::new("sink/keenest/key_by/0").key("bidder", &[]),
+            millstream::KeptBy::new("sink/quiet/final/0").key("bidder", &[]),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "bids",

@@ -31,6 +31,12 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: params::SPECS,
+        kept_by: Vec::from([
+            millstream::KeptBy::new("lost/process/0")
+                .key("card", &[])
+                .key("number", &[]),
+            millstream::KeptBy::new("above/process/0").key("card", &[]),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "payments",

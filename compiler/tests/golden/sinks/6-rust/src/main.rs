@@ -22,6 +22,7 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: params::SPECS,
+        kept_by: Vec::new(),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "readings",

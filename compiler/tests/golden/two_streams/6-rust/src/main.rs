@@ -23,6 +23,7 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::new(),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "orders",

@@ -30,6 +30,11 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::from([
+            millstream::KeptBy::new("per_shop/aggregate/0")
+                .key("shop", &[])
+                .window("tumbling(1m)"),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "orders",

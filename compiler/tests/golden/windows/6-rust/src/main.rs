@@ -39,6 +39,32 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
+        kept_by: Vec::from([
+            millstream::KeptBy::new("tumbling/aggregate/0")
+                .key("page", &[])
+                .window("tumbling(1h, offset: 15m)"),
+            millstream::KeptBy::new("sliding/aggregate/0")
+                .key("page", &[])
+                .window("sliding(1h, 5m)"),
+            millstream::KeptBy::new("session/aggregate/0")
+                .key("user", &[])
+                .window("session(10m)"),
+            millstream::KeptBy::new("cumulative/aggregate/0")
+                .key("page", &[])
+                .window("cumulative(1d, 1h)"),
+            millstream::KeptBy::new("counted/aggregate/0")
+                .key("user", &[])
+                .window("count(100)"),
+            millstream::KeptBy::new("by_clock/aggregate/0")
+                .key("user", &[])
+                .window("tumbling(10s) processing_time"),
+            millstream::KeptBy::new("labelled/aggregate/0")
+                .key("label.key", &["explode(labels).key"])
+                .window("calendar(month, zone: \"Europe/Berlin\")"),
+            millstream::KeptBy::new("days/aggregate/0")
+                .key("page", &[])
+                .window("tumbling(1d)"),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "clicks",

@@ -1,0 +1,191 @@
+//! A pipeline that is edited between two runs: what leaves state what it was goes on, what does not is refused by name, and can be given up.
+
+mod support;
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use support::{assert_success, build, fresh_folder, millstream, signal, wait_for};
+
+/// The operators of which the second edit leaves nothing that fits.
+const CHANGED: [&str; 6] =
+    ["by_key/aggregate/0", "means/aggregate/0", "exact/aggregate/0", "minutes/aggregate/0", "frames/over/0", "gone/aggregate/0"];
+
+const RECORD: &str = "record Row { k: string, k2: string, v: int64, at: timestamp }\n";
+
+fn source(name: &str) -> String {
+    format!("source {name}: Row from file {{ path: \"{name}\", format: json, watch: every 20ms }} watermark at\n")
+}
+
+fn job() -> String {
+    "job edits { checkpoint: every 50ms to \"checkpoints\", parallelism: 2 }\nparam out: string = \"out\"\n".to_owned()
+}
+
+/// The streams beside the one that is looked at.
+fn others(mean: &str, amount: &str, window: &str, frame: &str) -> String {
+    format!(
+        "stream means = rows | aggregate by k {{ k, n: {mean}(v) }}\nsink means into blackhole {{}}\n\
+         stream exact = rows | aggregate by k {{ k, n: sum({amount}) }}\nsink exact into blackhole {{}}\n\
+         stream minutes = rows | aggregate by k over {window} {{ k, n: sum(v) }}\nsink minutes into blackhole {{}}\n\
+         stream frames = rows | select {{ k, n: count() over (by k, {frame}) }}\nsink frames into blackhole {{}}\n"
+    )
+}
+
+const GONE: &str = "stream gone = rows | aggregate by k { k, n: min(v) }\nsink gone into blackhole {}\n";
+const SINK: &str = "sink by_key | changes into file { path: out, format: json }\n";
+
+fn first() -> String {
+    let by_key = "param least: int64 = 0\nstream by_key = rows | where v > least | aggregate by k { k, total: sum(v) }\n";
+    let others = others("sum", "v", "tumbling(1h)", "last 3 rows");
+    format!("{}{RECORD}{}{by_key}{SINK}{others}{GONE}", job(), source("rows"))
+}
+
+/// Comments, another name of a param and of a column on the way, another constant in a filter, a map before the sum, another order,
+/// and a second source.
+fn innocent() -> String {
+    let by_key = "// How much there is.\nparam lowest: int64 = -5\nstream by_key =\n    rows\n    | union more\n    | where v > lowest\n    \
+                  | select { who: k, v: v * 1 } // As before.\n    | aggregate by who { k: who, total: sum(v) }\n";
+    let others = others("sum", "v", "tumbling(1h)", "last 3 rows");
+    format!("{}{GONE}{others}{SINK}{RECORD}{}{}{by_key}", job(), source("more"), source("rows"))
+}
+
+/// Another key of the same type, another function, another type, another window, another frame, and a stream less.
+fn harmful() -> String {
+    let by_key = "stream by_key = rows | where v > 0 | aggregate by k2 { k: k2, total: sum(v) }\n";
+    let others = others("avg", "cast(v, decimal(20, 2))", "tumbling(2h)", "last 5 rows");
+    format!("{}{RECORD}{}{by_key}{SINK}{others}", job(), source("rows"))
+}
+
+/// Rows that appear at once.
+fn drop_in(folder: &Path, name: &str, rows: &[(&str, &str, i64)]) {
+    let text: String = rows
+        .iter()
+        .map(|(k, k2, v)| format!("{{\"k\":\"{k}\",\"k2\":\"{k2}\",\"v\":{v},\"at\":\"2026-01-01T00:00:00Z\"}}\n"))
+        .collect();
+    let hidden = folder.join("rows/.arriving");
+    std::fs::write(&hidden, text).expect("written");
+    std::fs::rename(hidden, folder.join("rows").join(name)).expect("renamed");
+}
+
+/// The last total of a key that has come out.
+fn total(folder: &Path, out: &str, key: &str) -> Option<i64> {
+    let mut totals = Vec::new();
+    for file in std::fs::read_dir(folder.join(out)).into_iter().flatten().map(|file| file.expect("a file").path()) {
+        if file.extension().is_some_and(|extension| extension == "json") {
+            for line in std::fs::read_to_string(&file).unwrap_or_default().lines() {
+                let row: serde_json::Value = serde_json::from_str(line).expect("JSON");
+                if row["k"] == key && row["op"] != "update_before" {
+                    totals.push(row["total"].as_i64().expect("a number"));
+                }
+            }
+        }
+    }
+    totals.into_iter().max()
+}
+
+fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copied(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).expect("copied")),
+        }
+    }
+}
+
+fn start(binary: &Path, folder: &Path, args: &[&str]) -> Child {
+    Command::new(binary).args(args).current_dir(folder).stderr(Stdio::piped()).spawn().expect("the pipeline starts")
+}
+
+/// Runs until this total has come out; gives what it said.
+fn until(what: &str, binary: &Path, folder: &Path, args: &[&str], expected: i64) -> String {
+    let out = args.windows(2).find(|args| args[0] == "--out").map_or("out", |args| args[1]);
+    let job = start(binary, folder, args);
+    wait_for(what, || total(folder, out, "a").is_some_and(|total| total >= expected));
+    signal(&job, "TERM");
+    let output = job.wait_with_output().expect("the job ends");
+    assert_success(&output, what);
+    assert_eq!(total(folder, out, "a"), Some(expected), "{what}");
+    told(&output)
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn state_goes_to_nobody_whose_it_is_not() {
+    let folder = fresh_folder("edits");
+    let built = |name: &str, text: &str| {
+        let flow = folder.join(format!("{name}.flow"));
+        std::fs::write(&flow, text).expect("written");
+        build(&flow, &folder)
+    };
+    let origin = folder.join("origin");
+    for name in ["rows", "more"] {
+        std::fs::create_dir_all(origin.join(name)).expect("a folder");
+    }
+    let first = built("first", &first());
+    drop_in(&origin, "1.json", &[("a", "z", 1), ("a", "z", 2)]);
+    until("the first rows", &first, &origin, &[], 3);
+    let copy = |name: &str| {
+        copied(&origin, &folder.join(name));
+        folder.join(name)
+    };
+
+    let listed = millstream().args(["state", "ls", "checkpoints"]).current_dir(&origin).output().expect("millstream runs");
+    let listed = String::from_utf8(listed.stdout).expect("UTF-8");
+    assert!(listed.contains("kept by key `k`\n") && listed.contains("kept by key `k` over tumbling(1h)\n"), "{listed}");
+
+    // What leaves the key the same data.
+    let place = copy("innocent");
+    drop_in(&place, "2.json", &[("a", "z", 10)]);
+    until("the rows after innocent edits", &built("innocent", &innocent()), &place, &[], 13);
+
+    // Each by itself is refused, by its name, with the flag; all others are given up.
+    let harmful = built("harmful", &harmful());
+    let place = copy("harmful");
+    let flags = |without: &str| -> Vec<&str> {
+        CHANGED.iter().filter(|uid| **uid != without).flat_map(|uid| ["--drop-state", *uid]).collect()
+    };
+    for uid in CHANGED {
+        let output = start(&harmful, &place, &flags(uid)).wait_with_output().expect("the job ends");
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(1), "{uid}: {told}");
+        let error = &told[told.find("error: ").unwrap_or_else(|| panic!("no error: {told}"))..];
+        assert!(error.contains(&format!("--drop-state {uid}")), "{uid}: {error}");
+        assert!(CHANGED.iter().all(|other| *other == uid || !error.contains(other)), "{uid}: {error}");
+        let says = match uid {
+            "by_key/aggregate/0" => "its key was `k`, and is `k2` now",
+            "minutes/aggregate/0" => "it was kept by `tumbling(1h)`, and is kept by `tumbling(2h)` now",
+            "frames/over/0" => "it was kept by `last 3 rows`, and is kept by `last 5 rows` now",
+            _ => "",
+        };
+        assert!(error.contains(says), "{uid}: {error}");
+    }
+    drop_in(&place, "2.json", &[("b", "a", 10)]);
+    copied(&place, &folder.join("kept"));
+    let told = until("the rows after state was dropped", &harmful, &place, &flags(""), 10);
+    for uid in CHANGED {
+        let lines: Vec<&str> =
+            told.lines().filter(|line| line.contains("dropped") && line.contains(&format!("`{uid}`"))).collect();
+        assert_eq!(lines.len(), 1, "{uid}: {told}");
+        assert!(lines[0].contains("key groups"), "{uid}: {told}");
+    }
+    // A supervisor repeats its command: nothing is dropped any more.
+    drop_in(&place, "3.json", &[("b", "a", 1)]);
+    let again = until("the rows after the command was repeated", &harmful, &place, &flags(""), 11);
+    assert!(!again.contains("dropped"), "{again}");
+
+    // Whoever knows that the values are the same says so.
+    let keep = [&["--keep-state", "by_key/aggregate/0"][..], &flags("by_key/aggregate/0")].concat();
+    let told = until("the rows after state was kept", &harmful, &folder.join("kept"), &keep, 13);
+    assert!(told.contains("the state of `by_key/aggregate/0` is kept, as --keep-state says"), "{told}");
+
+    // Another place for the output: what was committed stays where it is, and the rest goes there.
+    let place = copy("elsewhere");
+    drop_in(&place, "2.json", &[("a", "z", 10)]);
+    until("the rows at another place", &first, &place, &["--out", "elsewhere"], 13);
+    assert_eq!(total(&place, "out", "a"), Some(3));
+}
