@@ -130,8 +130,9 @@ fn state_goes_to_nobody_whose_it_is_not() {
     drop_in(&origin, "1.json", &[("a", "z", 1), ("a", "z", 2)]);
     until("the first rows", &first, &origin, &[], 3);
     let copy = |name: &str| {
-        copied(&origin, &folder.join(name));
-        folder.join(name)
+        let place = folder.join(format!("at-{name}"));
+        copied(&origin, &place);
+        place
     };
 
     let listed = millstream().args(["state", "ls", "checkpoints"]).current_dir(&origin).output().expect("millstream runs");
@@ -165,7 +166,7 @@ fn state_goes_to_nobody_whose_it_is_not() {
         assert!(error.contains(says), "{uid}: {error}");
     }
     drop_in(&place, "2.json", &[("b", "a", 10)]);
-    copied(&place, &folder.join("kept"));
+    copied(&place, &folder.join("at-kept"));
     let told = until("the rows after state was dropped", &harmful, &place, &flags(""), 10);
     for uid in CHANGED {
         let lines: Vec<&str> =
@@ -180,7 +181,7 @@ fn state_goes_to_nobody_whose_it_is_not() {
 
     // Whoever knows that the values are the same says so.
     let keep = [&["--keep-state", "by_key/aggregate/0"][..], &flags("by_key/aggregate/0")].concat();
-    let told = until("the rows after state was kept", &harmful, &folder.join("kept"), &keep, 13);
+    let told = until("the rows after state was kept", &harmful, &folder.join("at-kept"), &keep, 13);
     assert!(told.contains("the state of `by_key/aggregate/0` is kept, as --keep-state says"), "{told}");
 
     // Another place for the output: what was committed stays where it is, and the rest goes there.
