@@ -198,10 +198,7 @@ impl Manifest {
             max_parallelism: u32::try_from(json["max_parallelism"].as_u64()?).ok()?,
             claimed: json["claimed"].as_str().map(str::to_owned),
             chains: chains.collect::<Option<_>>()?,
-            kept_by: json
-                .get("kept_by")
-                .map(|kept_by| kept_by_from_json(kept_by))
-                .map_or(Some(None), |kept_by| kept_by.map(Some))?,
+            kept_by: json.get("kept_by").map(kept_by_from_json).map_or(Some(None), |kept_by| kept_by.map(Some))?,
             files: files.collect::<Option<_>>()?,
         })
     }
