@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use millstream_runtime::graph::{
-    Combine, ConnectorOption, Expr, ExprKind, Frame, JoinHow, Literal, Operation, OptionValue, RustModule, SourceOperation, Ty,
-    find_connector,
+    Combine, ConnectorOption, Expr, ExprKind, Literal, Operation, OptionValue, RustModule, SourceOperation, Ty, find_connector,
 };
 
 use super::errors::tables::{self, OVER};
@@ -33,20 +32,6 @@ pub fn growing(rust: &[RustModule], nodes: &[Node], spans: &[Span]) -> Vec<Diagn
     found
 }
 
-/// Whether an operator keeps what it keeps until it is told to forget it (`ttl`).
-pub fn keeps_keys(operation: &Operation) -> bool {
-    match operation {
-        Operation::Aggregate(aggregate) => aggregate.window.is_none(),
-        Operation::Top(top) => top.window.is_none(),
-        Operation::Join(join) => join.how == JoinHow::Unbounded,
-        // What is older than the frame is forgotten by itself.
-        Operation::Over(over) => !matches!(over.frame, Frame::Time(_)),
-        Operation::Process(process) => !process.stateless,
-        Operation::Dedup(_) | Operation::Combine(_) => true,
-        _ => false,
-    }
-}
-
 /// Whether a source ends: of a hybrid one, whether its last stage does.
 fn is_bounded(rust: &[RustModule], source: &SourceOperation) -> bool {
     match source.stages.last() {
@@ -72,7 +57,7 @@ fn keeps(operation: &Operation) -> Option<(&'static str, String)> {
         let many = keys.iter().any(|key| *key.ty.required() != Ty::Bool);
         many.then(|| format!("every `{}` that ever came", names.join(", ")))
     };
-    if !keeps_keys(operation) {
+    if !operation.keeps_keys() {
         return None;
     }
     match operation {

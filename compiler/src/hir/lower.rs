@@ -322,7 +322,7 @@ impl<'a> Lowering<'a> {
             parallelism: own.parallelism.or(new.place.hints.parallelism),
             slot_group: own.slot_group.or_else(|| new.place.hints.slot_group.clone()),
             no_chain: own.no_chain || new.place.hints.no_chain,
-            ttl: own.ttl.or(new.place.hints.ttl).or(self.ttl).filter(|_| growth::keeps_keys(&new.operation)),
+            ttl: own.ttl.or(new.place.hints.ttl).or(self.ttl).filter(|_| new.operation.keeps_keys()),
         };
         let id = NodeId(self.nodes.len() as u32);
         let origin = self.cx.origin(new.span);
@@ -334,7 +334,7 @@ impl<'a> Lowering<'a> {
     /// Reports a `@ttl` by which none of the nodes from `from` on, those of its operator or item, forgets anything.
     fn ttl_counts(&mut self, attributes: &[Attribute], from: usize, flow: &Flow) {
         let Some((_, span)) = attributes::ttl_of(attributes).filter(|_| !flow.unknown) else { return };
-        if !self.nodes[from..].iter().any(|node| growth::keeps_keys(&node.operation)) {
+        if !self.nodes[from..].iter().any(|node| node.operation.keeps_keys()) {
             self.cx.report(tables::nothing_to_forget(span));
         }
     }

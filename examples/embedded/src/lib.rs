@@ -4,6 +4,7 @@
 
 pub mod accounts;
 pub mod typed;
+pub mod typed_operators;
 
 millstream::include_pipelines!("pipelines");
 

@@ -68,7 +68,7 @@ pub fn accounts(path: String) -> (Pipeline, AccountsEnds) {
     let (orders, ordered) = pipeline.channel::<Ordered>("orders", 100);
     let (payments, paid) = pipeline.channel::<Payment>("payments", 100);
     let (refunds, returned) = pipeline.channel::<Refund>("refunds", 100);
-    let events = ordered.map(Event::Order).union(paid.map(Event::Payment)).union(returned.map(Event::Refund));
+    let events = ordered.map(Event::Order).union((paid.map(Event::Payment), returned.map(Event::Refund)));
     let keyed = events.stream("entries").key_by(|event| event.customer().clone());
     let (entries, (refunded, warnings)) = keyed.process_with_sides(Accounts::default);
     entries

@@ -3,7 +3,9 @@
 //! Of a pipeline in plain Rust, expressions cannot be compared: the graph has closures for them, of which nobody knows what they compute. All
 //! else is: operators with their ids and names, connectors and their options, windows, calls, columns, key types, exchanges, chains.
 
-use millstream::graph::{ConnectorOption, Exchange, ExecutionGraph, JobGraph, Operation, OptionValue, Window, WindowTime};
+use millstream::graph::{
+    Changelog, ConnectorOption, Exchange, ExecutionGraph, JobGraph, JoinHow, Operation, OptionValue, VertexId, Window, WindowTime,
+};
 use millstream::value::{Decimal, Timestamp};
 use millstream::{Job, RunOptions};
 use millstream_compiler::codegen::{EmitOptions, emit};
@@ -11,7 +13,8 @@ use millstream_compiler::disk::Disk;
 use millstream_compiler::plan::dump;
 use millstream_compiler::session::{Planned, Session};
 use millstream_embedded_example::{
-    accounts, built, built_accounts, derived, derived_accounts, included, typed, written, written_accounts,
+    accounts, built, built_accounts, built_operators, derived, derived_accounts, included, typed, typed_operators, written,
+    written_accounts,
 };
 
 /// What does not depend on the name of the job.
@@ -243,6 +246,142 @@ fn the_tables_are_the_same() {
     let warnings: Vec<String> = warnings.map(|row| format!("{} {}", row.customer, row.owes)).collect();
     job.wait().unwrap();
     assert_eq!((standing(&path), refunded, warnings), found);
+}
+
+/// What the operators of a job are that keep state or have several inputs, by their ids: closures make their rows where the language has a
+/// `select` behind them.
+fn operators(job: &JobGraph) -> Vec<String> {
+    /// The producer, if it is more than a `select`, else what that takes its rows from.
+    fn before(job: &JobGraph, id: VertexId) -> &str {
+        match &job.vertex(id).operation {
+            Operation::Project(_) => before(job, job.inputs(id)[0].0),
+            _ => &job.vertex(id).uid,
+        }
+    }
+    let types = |exprs: Vec<&millstream::graph::Expr>| exprs.iter().map(|expr| expr.ty.to_string()).collect::<Vec<_>>();
+    let mut shown = Vec::new();
+    for id in job.topological() {
+        let vertex = job.vertex(id);
+        let about = match &vertex.operation {
+            Operation::Project(_) => continue,
+            Operation::Top(top) => {
+                let order: Vec<_> = top.order.iter().map(|key| (key.value.ty.to_string(), key.descending)).collect();
+                let keys = types(top.keys.iter().collect());
+                let how = (top.count, top.ties, top.latest_first, &top.rank, &top.window, top.emit);
+                format!("top {how:?} by {order:?} per {keys:?} {}", vertex.output.schema)
+            }
+            Operation::Join(join) => {
+                let keys: Vec<_> = join.keys.iter().map(|key| types(vec![&key.left, &key.right])).collect();
+                let how = match &join.how {
+                    JoinHow::Lookup(lookup) => {
+                        let options: Vec<_> = lookup.options.iter().map(|option| &option.name).collect();
+                        let about = (&lookup.name, &lookup.connector, options, lookup.texts.len(), lookup.cache, lookup.ordered);
+                        format!("{about:?} {}", lookup.schema)
+                    }
+                    other => format!("{other:?}"),
+                };
+                format!("{} on {keys:?} {how} {:?}", join.kind.words(), join.emit)
+            }
+            Operation::Over(over) => {
+                let calls: Vec<_> = over.calls.iter().map(|(name, call)| (name, call.call.function, call.back)).collect();
+                let keys = types(over.keys.iter().collect());
+                format!("over {keys:?} {} {:?} {calls:?} {}", over.time.ty, over.frame, vertex.output.schema)
+            }
+            Operation::Source(source) => format!("from {} {}", source.connector, vertex.output.schema),
+            Operation::Sink(sink) => format!("into {}", sink.connector),
+            other => format!("{other:?} {}", vertex.output.schema),
+        };
+        let inputs = job.inputs(id).into_iter().map(|(producer, edge)| {
+            let exchange = match &edge.exchange {
+                Exchange::Hash(keys) => format!("hash {:?}", types(keys.iter().collect())),
+                other => format!("{other:?}"),
+            };
+            format!("{} {:?} {} {exchange}", before(job, producer), edge.port, edge.input)
+        });
+        let is_table = vertex.output.changelog != Changelog::Append;
+        let inputs = inputs.collect::<Vec<_>>();
+        shown.push(format!("{} ({}) {:?} table: {is_table}\n  {about}\n  {inputs:#?}", vertex.uid, vertex.name, vertex.hints));
+    }
+    shown.sort();
+    shown
+}
+
+#[test]
+fn the_operators_are_the_same_in_plain_rust() {
+    let (pipeline, _ends) = typed_operators::operators("regions.csv");
+    let typed = operators(&pipeline.graph());
+    let planned = operators(&plan("pipelines/built_operators.flow").job);
+    assert_eq!(typed.join("\n"), planned.join("\n"));
+    assert_eq!(typed.len(), 4 + 1 + 4 + 4, "{typed:#?}");
+}
+
+/// The rows of a module's ends, each sorted.
+macro_rules! rows_of_operators {
+    ($job:ident, $ends:ident, $Order:path, $Return:path) => {{
+        let order = |id: i64, customer: &str, amount: i64| $Order {
+            id,
+            customer: customer.into(),
+            amount,
+            at: Timestamp(id * 1_000_000),
+        };
+        for (id, customer, amount) in [(1, "ann", 20), (2, "bob", 5), (3, "ann", 30)] {
+            $ends.orders.send_blocking(order(id, customer, amount)).unwrap();
+        }
+        $ends.web_orders.send_blocking(order(4, "ann", 25)).unwrap();
+        $ends.phone_orders.send_blocking(order(5, "eve", 1)).unwrap();
+        for (order_id, reason) in [(3, "broken"), (5, "late"), (9, "lost")] {
+            $ends.returns.send_blocking($Return { order_id, reason: reason.into() }).unwrap();
+        }
+        drop(($ends.orders, $ends.web_orders, $ends.phone_orders, $ends.returns));
+        let mut standing = std::collections::BTreeSet::new();
+        for change in $ends.greatest {
+            let row = change.row;
+            let row = format!("{} {} {} {} {}", row.id, row.customer, row.amount, row.at, row.rank);
+            let fits = if change.kind.adds() { standing.insert(row) } else { standing.remove(&row) };
+            assert!(fits, "{standing:?}");
+        }
+        let mut rows: Vec<String> = standing.into_iter().collect();
+        rows.extend($ends.returned.map(|row| format!("returned {} {} {}", row.id, row.customer, row.reason)));
+        rows.extend($ends.running.map(|row| format!("running {} {} {}", row.id, row.customer, row.last_two)));
+        rows.extend($ends.located.map(|row| format!("located {} {}", row.id, row.region.as_deref().unwrap_or("-"))));
+        $job.wait().unwrap();
+        rows.sort();
+        rows
+    }};
+}
+
+#[test]
+fn the_rows_of_the_operators_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("regions.csv").to_string_lossy().into_owned();
+    std::fs::write(&path, "customer,region\nann,north\neve,south\n").unwrap();
+    let (pipeline, ends) = typed_operators::operators(&path);
+    let job = pipeline.start(RunOptions::new().parallelism(2)).unwrap();
+    let typed = rows_of_operators!(job, ends, typed_operators::Order, typed_operators::Return);
+    let params = built_operators::Params { regions: path.as_str().into() };
+    let ends = built_operators::start(params, RunOptions::new().parallelism(2)).unwrap();
+    let job = ends.job;
+    let built = rows_of_operators!(job, ends, built_operators::Order, built_operators::Return);
+    assert_eq!(typed, built);
+    let expected = [
+        "2 bob 5 1970-01-01T00:00:02Z 1",
+        "3 ann 30 1970-01-01T00:00:03Z 1",
+        "4 ann 25 1970-01-01T00:00:04Z 2",
+        "5 eve 1 1970-01-01T00:00:05Z 1",
+        "located 1 north",
+        "located 2 -",
+        "located 3 north",
+        "located 4 north",
+        "located 5 south",
+        "returned 3 ann broken",
+        "returned 5 eve late",
+        "running 1 ann 20",
+        "running 2 bob 5",
+        "running 3 ann 50",
+        "running 4 ann 55",
+        "running 5 eve 1",
+    ];
+    assert_eq!(typed, expected);
 }
 
 millstream::flow! {

@@ -6,6 +6,10 @@ use crate::value::EvalError;
 use crate::value::compare::Compare;
 
 /// What a window computes of its rows: a [`Call`], or a tuple of up to six.
+#[diagnostic::on_unimplemented(
+    message = "this computes nothing of rows of type `{T}`",
+    note = "it takes `count()`, `sum(|row| ..)` and the like, `call::<Accumulator, _, _>(|row| ..)`, or a tuple of up to six of them"
+)]
 pub trait Calls<T>: Clone + Send + Sync + 'static {
     /// What is kept for each key and window.
     type Acc: Clone + Default + State + Send + Sync + 'static;

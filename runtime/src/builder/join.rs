@@ -22,8 +22,8 @@ use crate::value::{EvalError, Timestamp};
 #[must_use = "a join has rows when it is told which"]
 #[derive(Debug)]
 pub struct Join<A, B> {
-    left: A,
-    right: B,
+    pub(super) left: A,
+    pub(super) right: B,
 }
 
 /// Two streams of one key whose rows go together when their times do.
@@ -113,12 +113,12 @@ where
     {
         let at = origin(Location::caller(), "join");
         let (kind, before, after) = (JoinKind::Inner, self.before, self.after);
-        let operation = Operation::Join(self.operation(kind, true, &at));
+        let operation = self.operation(kind, true, &at);
         let spec = self.spec(move |left: &T, right: &R| Some(make(left, right)), |_: &T| None);
         let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
         let late = Branch::new();
         let ways = late.clone();
-        let main = two(left, right.from, "join", operation, at, move |cx| {
+        let main = two(left, right.from, "join", operation, rows::<Out>(), at, move |cx| {
             Ok(IntervalJoin::new(kind, -before, after, spec.clone()).with_late(ways.stage(cx)?))
         });
         let late = main.beside(Port::Late, late);
@@ -132,43 +132,42 @@ where
         A: Fn(&T) -> Option<Out> + Clone + Send + Sync + 'static,
     {
         let (before, after) = (self.before, self.after);
-        let operation = Operation::Join(self.operation(kind, false, &at));
+        let operation = self.operation(kind, false, &at);
         let spec = self.spec(both, alone);
         let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
-        two(left, right.from, "join", operation, at, move |_| Ok(IntervalJoin::new(kind, -before, after, spec.clone())))
+        two(left, right.from, "join", operation, rows::<Out>(), at, move |_| {
+            Ok(IntervalJoin::new(kind, -before, after, spec.clone()))
+        })
     }
 
     fn spec<Out, B, A>(&self, both: B, alone: A) -> Spec<T, R, K, Out, (F, FR), (W, WR), (B, A)> {
-        Spec {
-            keys: (self.left.keyed.key.clone(), self.right.keyed.key.clone()),
-            times: (self.left.time.clone(), self.right.time.clone()),
-            make: (both, alone),
-            types: PhantomData,
-        }
+        Spec::new(&self.left, &self.right, (both, alone))
     }
 
-    fn operation(&self, kind: JoinKind, late_output: bool, at: &Origin) -> JoinOperation {
-        let of_side = |side: Side, schema: crate::graph::Schema| {
-            let fields = schema.fields.into_iter();
-            fields.map(move |field| {
-                let name = if side == Side::Left { field.name.clone() } else { format!("right.{}", field.name) };
-                JoinColumn { name, of: JoinColumnOf::Side(side, field.name) }
-            })
-        };
-        JoinOperation {
-            kind,
-            how: JoinHow::Within {
-                from: -self.before,
-                to: self.after,
-                times: JoinTimes { left: time_expr(at), right: time_expr(at), late_output },
-            },
-            keys: vec![JoinKey { left: closure(ty_of::<K>(), at), right: closure(ty_of::<K>(), at) }],
-            condition: None,
-            columns: of_side(Side::Left, rows::<T>().schema).chain(of_side(Side::Right, rows::<R>().schema)).collect(),
-            emit: Emit::Append,
-            broadcast: false,
-        }
+    fn operation(&self, kind: JoinKind, late_output: bool, at: &Origin) -> Operation {
+        let times = JoinTimes { left: time_expr(at), right: time_expr(at), late_output };
+        operation::<T, R, K>(kind, JoinHow::Within { from: -self.before, to: self.after, times }, Emit::Append, at)
     }
+}
+
+/// The operation as the graph has it.
+pub(super) fn operation<T: Row, R: Row, K: Key>(kind: JoinKind, how: JoinHow, emit: Emit, at: &Origin) -> Operation {
+    let of_side = |side: Side, schema: crate::graph::Schema| {
+        let fields = schema.fields.into_iter();
+        fields.map(move |field| {
+            let name = if side == Side::Left { field.name.clone() } else { format!("right.{}", field.name) };
+            JoinColumn { name, of: JoinColumnOf::Side(side, field.name) }
+        })
+    };
+    Operation::Join(JoinOperation {
+        kind,
+        how,
+        keys: vec![JoinKey { left: closure(ty_of::<K>(), at), right: closure(ty_of::<K>(), at) }],
+        condition: None,
+        columns: of_side(Side::Left, rows::<T>().schema).chain(of_side(Side::Right, rows::<R>().schema)).collect(),
+        emit,
+        broadcast: false,
+    })
 }
 
 /// What the operator is told: the closures.
@@ -177,6 +176,17 @@ pub(super) struct Spec<T, R, K, Out, F, W, M> {
     times: W,
     make: M,
     types: PhantomData<fn(T, R) -> (K, Out)>,
+}
+
+impl<T, R, K, Out, F: Clone, FR: Clone, W: Clone, WR: Clone, M> Spec<T, R, K, Out, (F, FR), (W, WR), M> {
+    pub(super) fn new<L, LR>(left: &TimedStream<T, L, K, F, W>, right: &TimedStream<R, LR, K, FR, WR>, make: M) -> Self {
+        Spec {
+            keys: (left.keyed.key.clone(), right.keyed.key.clone()),
+            times: (left.time.clone(), right.time.clone()),
+            make,
+            types: PhantomData,
+        }
+    }
 }
 
 impl<T, R, K, Out, F: Clone, W: Clone, M: Clone> Clone for Spec<T, R, K, Out, F, W, M> {

@@ -49,13 +49,17 @@
 //! # }
 //! ```
 
+mod as_of;
+mod by_key;
 mod calls;
 mod checks;
 mod fork;
 mod join;
 mod keyed;
 mod link;
+mod lookup;
 mod names;
+mod over;
 mod params;
 mod parts;
 mod pipeline;
@@ -68,16 +72,26 @@ mod stream;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod top;
+mod ttl;
+mod unbounded_join;
+mod union;
 mod windows;
 
+pub use as_of::JoinAsOf;
+pub use by_key::{ByKey, KeyedTable};
 pub use calls::{Call, CallIf, Calls, average, call, call_if, count, first, last, max, min, sum};
 pub use join::{Join, JoinWithin};
 pub use keyed::{Clock, KeyedStream, RowTime, TimedStream};
 pub use link::{Branch, Head, Link, Start, Then, Two};
+pub use lookup::{ExternalTable, KeyTexts, KeyedLookup, LookedUp, WholeLookup, WholeLookupBy};
+pub use over::{Framed, Previous, lag};
 pub use pipeline::Pipeline;
 pub use rows::Row;
 pub use stream::Stream;
 pub use tables::Table;
+pub use top::Top;
+pub use union::Streams;
 pub use windows::{OverTime, Session, WindowKind, Windowed};
 
 use std::time::Duration;

@@ -126,6 +126,11 @@ impl Parts {
         }
     }
 
+    /// Whether the pipeline has an operator yet.
+    pub(super) fn is_begun(&self) -> bool {
+        !self.uids.is_empty()
+    }
+
     pub(super) fn mistake(&mut self, origin: &Origin, text: &str) {
         self.mistakes.push(format!("{}: {text}", place(origin)));
     }

@@ -9,8 +9,11 @@ use super::names::keep;
 use super::parts::{Draft, Placed, Producer};
 use super::rows::{Row, closure, origin, rows, ty_of};
 use super::stream::Stream;
+use super::ttl::forgetting;
 use crate::error::JobResult;
-use crate::graph::{Exchange, Hints, KeyedInput, Operation, Origin, Port, ProcessOperation, SecondInput, SideOutput, Ty};
+use crate::graph::{
+    Exchange, Hints, KeyedInput, Operation, Origin, Port, ProcessOperation, SecondInput, SideOutput, StreamType, Ty,
+};
 use crate::operator::{Either, Operator};
 use crate::operators::{KeyedProcess, Process, Processing, WithBroadcast};
 use crate::record::Key;
@@ -122,8 +125,9 @@ where
         };
         let operation = Operation::Process(operation::<T, K, P>(true, Some(second_input), Vec::new(), &at));
         let ways = (self.keyed.key.clone(), other.keyed.key.clone(), self.time, other.time);
+        let ttl = self.keyed.stream.ttl();
         let (left, right) = (self.keyed.dealt(), other.keyed.dealt());
-        two(left, right.from, "process", operation, at, move |_| {
+        two(left, right.from, "process", operation, rows::<P::Output>(), at, move |_| {
             let (left_key, right_key, left_time, right_time) = ways.clone();
             let (first, second) = (first.clone(), second.clone());
             let key = move |row: &Either<T, R>| match row {
@@ -138,7 +142,8 @@ where
                 Either::Left(row) => first(row),
                 Either::Right(row) => second(row),
             };
-            Ok(KeyedProcess::new(make(), Spec { key, time: Some(time), input, types: PhantomData }))
+            let spec = Spec { key, time: Some(time), input, types: PhantomData };
+            Ok(forgetting!(KeyedProcess::new(make(), spec), ttl))
         })
     }
 
@@ -160,12 +165,13 @@ where
         let second_input = SecondInput { input: Ty::Record(rows::<P::Broadcast>().schema), of: None, keyed: None };
         let operation = Operation::Process(operation::<T, K, P>(true, Some(second_input), Vec::new(), &at));
         let (key, time) = (self.keyed.key.clone(), self.time);
+        let ttl = self.keyed.stream.ttl();
         let right = other.exchange(Exchange::Broadcast, |cx, edge| cx.broadcast::<P::Broadcast>(edge));
-        two(self.keyed.dealt(), right.from, "process", operation, at, move |_| {
+        two(self.keyed.dealt(), right.from, "process", operation, rows::<P::Output>(), at, move |_| {
             let time = time.clone();
             let spec =
                 Spec { key: key.clone(), time: Some(move |row: &T| Some(time(row))), input: |row: T| row, types: PhantomData };
-            let process: KeyedProcess<Spec<T, K, P, _, _, _>> = KeyedProcess::new(make(), spec);
+            let process: KeyedProcess<Spec<T, K, P, _, _, _>> = forgetting!(KeyedProcess::new(make(), spec), ttl);
             let operator: WithBroadcast<_, _, P::Broadcast, _> = process.with_broadcast(|row: P::Broadcast| Ok(row));
             Ok(operator)
         })
@@ -189,9 +195,10 @@ where
     M: Fn() -> P + Send + Sync + 'static,
 {
     let operation = Operation::Process(operation::<T, K, P>(time.is_some(), None, Vec::new(), &at));
-    let key = keyed.key.clone();
+    let (key, ttl) = (keyed.key.clone(), keyed.stream.ttl());
     keyed.dealt().then("process", operation, &at, move |_| {
-        Ok(KeyedProcess::new(make(), Spec { key: key.clone(), time: time.clone(), input: |row: T| row, types: PhantomData }))
+        let spec = Spec { key: key.clone(), time: time.clone(), input: |row: T| row, types: PhantomData };
+        Ok(forgetting!(KeyedProcess::new(make(), spec), ttl))
     })
 }
 
@@ -214,12 +221,12 @@ where
 {
     let sides = vec![SideOutput { variant: None, rows: rows::<P::Side>() }];
     let operation = Operation::Process(operation::<T, K, P>(time.is_some(), None, sides, &at));
-    let key = keyed.key.clone();
+    let (key, ttl) = (keyed.key.clone(), keyed.stream.ttl());
     let side = Branch::new();
     let ways = side.clone();
     let main = keyed.dealt().then("process", operation, &at, move |cx| {
         let spec = Spec { key: key.clone(), time: time.clone(), input: |row: T| row, types: PhantomData };
-        Ok(KeyedProcess::new(make(), spec).with_side(ways.stage(cx)?))
+        Ok(forgetting!(KeyedProcess::new(make(), spec).with_side(ways.stage(cx)?), ttl))
     });
     let side = main.beside(Port::Side(0), side);
     (main, side)
@@ -231,19 +238,20 @@ pub(super) fn two<T, R, L, O, M>(
     right: Producer,
     kind: &'static str,
     operation: Operation,
+    output: StreamType,
     at: Origin,
     make: M,
 ) -> Stream<O::Out, Then<Two, Either<T, R>, O, M>>
 where
     O: Operator<Either<T, R>> + 'static,
-    O::Out: Row,
     M: Fn(&mut crate::chain::ChainBuilder<'_>) -> JobResult<O> + Send + Sync + 'static,
 {
-    let Stream { parts, name: stream, from, parallelism, id, .. } = left;
-    let hints = Hints { parallelism, ..Hints::default() };
-    let draft = Draft { stream: &stream, id, kind, operation, output: rows::<O::Out>(), hints, origin: at };
+    let Stream { parts, name: stream, from, parallelism, id, ttl, .. } = left;
     let Placed { vertex, uid, name } = {
         let mut parts = parts.borrow_mut();
+        let ttl = parts.forgets(ttl, &operation, &at);
+        let hints = Hints { parallelism, ttl, ..Hints::default() };
+        let draft = Draft { stream: &stream, id, kind, operation, output, hints, origin: at };
         let placed = parts.add(draft);
         parts.connect(&from, placed.vertex, 0);
         parts.connect(&right, placed.vertex, 1);
@@ -256,6 +264,7 @@ where
         head: Some(vertex),
         parallelism,
         id: None,
+        ttl: None,
         link: Then { before: Two, uid, name, make, rows: PhantomData },
         rows: PhantomData,
     }

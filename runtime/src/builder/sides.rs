@@ -8,6 +8,7 @@ use super::link::{Branch, Link};
 use super::process::{NoTime, Spec, operation};
 use super::rows::{Row, origin, rows};
 use super::stream::Stream;
+use super::ttl::forgetting;
 use crate::chain::ChainBuilder;
 use crate::error::JobResult;
 use crate::graph::{Operation, Origin, Port, SideOutput, StreamType};
@@ -173,12 +174,13 @@ where
     let names = <P::Side as SideOutputs>::NAMES.iter().map(|name| Some((*name).to_owned()));
     let sides = names.zip(RowsOf::<P>::types()).map(|(variant, rows)| SideOutput { variant, rows }).collect();
     let operation = Operation::Process(operation::<T, K, P>(time.is_some(), None, sides, &at));
-    let key = keyed.key.clone();
+    let (key, ttl) = (keyed.key.clone(), keyed.stream.ttl());
     let branches = RowsOf::<P>::branches();
     let ways = branches.clone();
     let main = keyed.dealt().then("process", operation, &at, move |cx| {
         let spec = Spec { key: key.clone(), time: time.clone(), input: |row: T| row, types: PhantomData };
-        Ok(KeyedProcess::new(make(), spec).with_side(SideStages::of(RowsOf::<P>::stage(&ways, cx)?)))
+        let sides = SideStages::of(RowsOf::<P>::stage(&ways, cx)?);
+        Ok(forgetting!(KeyedProcess::new(make(), spec).with_side(sides), ttl))
     });
     let sides = RowsOf::<P>::streams(branches, &main, 0).flat();
     (main, sides)

@@ -152,6 +152,7 @@ impl Pipeline {
             head: Some(vertex),
             parallelism: None,
             id: None,
+            ttl: None,
             link,
             rows: PhantomData,
         }
@@ -214,9 +215,9 @@ impl<T: Row, L: SourceLink<T>> Stream<T, L> {
         let delay = micros(delay);
         let watermark = closure(Ty::Timestamp, &origin(Location::caller(), "watermark"));
         self.source(|source| source.watermark = Some(WatermarkOperation { column: "time".to_owned(), watermark }));
-        let Stream { parts, name, from, head, parallelism, id, link, rows } = self;
+        let Stream { parts, name, from, head, parallelism, id, ttl, link, rows } = self;
         let link = link.with_watermark(move |row: &T| Ok(Some(Timestamp(time(row).0.saturating_sub(delay)))));
-        Stream { parts, name, from, head, parallelism, id, link, rows }
+        Stream { parts, name, from, head, parallelism, id, ttl, link, rows }
     }
 
     /// A split without rows for so long holds nothing back.

@@ -31,6 +31,8 @@ pub struct Stream<T, L = Branch<T>> {
     pub(super) parallelism: Option<u32>,
     /// Of the next operator.
     pub(super) id: Option<String>,
+    /// Of the next operator, in microseconds.
+    pub(super) ttl: Option<i64>,
     pub(super) link: L,
     pub(super) rows: PhantomData<fn() -> T>,
 }
@@ -51,6 +53,7 @@ impl<T> Clone for Stream<T, Branch<T>> {
             head: self.head,
             parallelism: self.parallelism,
             id: self.id.clone(),
+            ttl: self.ttl,
             link: self.link.clone(),
             rows: PhantomData,
         }
@@ -81,6 +84,7 @@ impl<T, L> Stream<T, L> {
             head: self.head,
             parallelism: self.parallelism,
             id: None,
+            ttl: None,
             link: branch,
             rows: PhantomData,
         }
@@ -97,7 +101,8 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         at: &Origin,
     ) -> Placed {
         let mut parts = self.parts.borrow_mut();
-        let hints = Hints { parallelism: self.parallelism, ..Hints::default() };
+        let ttl = parts.forgets(self.ttl.take(), &operation, at);
+        let hints = Hints { parallelism: self.parallelism, ttl, ..Hints::default() };
         let id = self.id.take();
         let placed = parts.add(Draft { stream: &self.name, id, kind, operation, output, hints, origin: at.clone() });
         parts.connect(&self.from, placed.vertex, 0);
@@ -146,6 +151,7 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
             head: self.head.or(Some(vertex)),
             parallelism: self.parallelism,
             id: None,
+            ttl: None,
             link: link(self.link),
             rows: PhantomData,
         }
@@ -155,9 +161,12 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
     fn settle(&mut self) {
         if self.head.is_none() {
             let at = Origin::default();
+            // They are those of the operator behind it.
+            let (id, ttl) = (self.id.take(), self.ttl.take());
             let vertex = self.place("select", Operation::Project(columns::<T>(&at)), rows::<T>(), &at).vertex;
             self.from = Producer::new(vertex, Port::Main);
             self.head = Some(vertex);
+            (self.id, self.ttl) = (id, ttl);
         }
     }
 
@@ -180,14 +189,14 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         self.settle();
         let edge = EdgeNumber::default();
         let number = edge.clone();
-        let (parts, name, id) = (self.parts.clone(), self.name.clone(), self.id.take());
+        let (parts, name, id, ttl) = (self.parts.clone(), self.name.clone(), self.id.take(), self.ttl.take());
         let from = Producer { vertex: self.from.vertex, port: self.from.port, exchange, edge: Some(edge) };
         self.end(move |cx| {
             let edge = number.get()?;
             cx.in_flight::<T>(edge);
             make(cx, edge)
         });
-        Stream { parts, name, from, head: None, parallelism: None, id, link: Head, rows: PhantomData }
+        Stream { parts, name, from, head: None, parallelism: None, id, ttl, link: Head, rows: PhantomData }
     }
 
     /// Keeps the rows for which `condition` is true.
@@ -256,6 +265,7 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
             head: self.head,
             parallelism: self.parallelism,
             id: self.id.take(),
+            ttl: self.ttl.take(),
             link: branch.clone(),
             rows: PhantomData,
         };
@@ -276,33 +286,6 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
         F: Fn(&T) -> K + Clone + Send + Sync + 'static,
     {
         KeyedStream::new(self, key, origin(Location::caller(), "key_by"))
-    }
-
-    /// Rows of both.
-    #[track_caller]
-    pub fn union<R: Link<T>>(self, other: Stream<T, R>) -> Stream<T, impl Link<T>> {
-        let at = origin(Location::caller(), "union");
-        let parts = self.parts.clone();
-        let (name, id) = (self.name.clone(), self.id.clone());
-        let [left, right] = [self.forward(), other.forward()];
-        let placed = {
-            let mut parts = parts.borrow_mut();
-            let draft = Draft {
-                stream: &name,
-                id,
-                kind: "union",
-                operation: Operation::Union,
-                output: rows::<T>(),
-                hints: Hints::default(),
-                origin: at,
-            };
-            let placed = parts.add(draft);
-            parts.connect(&left, placed.vertex, 0);
-            parts.connect(&right, placed.vertex, 0);
-            placed
-        };
-        let from = Producer::new(placed.vertex, Port::Main);
-        Stream { parts, name, from, head: Some(placed.vertex), parallelism: None, id: None, link: Head, rows: PhantomData }
     }
 
     /// Ends the chain before an operator that has several inputs.

@@ -10,6 +10,7 @@ use super::keyed::{Clock, KeyedStream, TimedStream, time_expr};
 use super::link::Link;
 use super::rows::{Row, closure, columns, origin, rows, ty_of};
 use super::stream::Stream;
+use super::ttl::forgetting;
 use super::windows::{Spec, calls_of};
 use crate::connectors::channel::{self, Receiver};
 use crate::error::JobResult;
@@ -24,11 +25,11 @@ use crate::value::{EvalError, Timestamp};
 #[must_use = "a table whose rows go nowhere is a mistake: end it with a sink"]
 #[derive(Debug)]
 pub struct Table<T, L> {
-    changes: Stream<Change<T>, L>,
+    pub(super) changes: Stream<Change<T>, L>,
 }
 
 /// In the words of the graph.
-fn table<T: Row>() -> StreamType {
+pub(super) fn table<T: Row>() -> StreamType {
     StreamType { changelog: Changelog::Table { key: None }, ..rows::<T>() }
 }
 
@@ -70,11 +71,11 @@ where
     {
         let at = origin(Location::caller(), "aggregate");
         let operation = self.aggregation::<C, Out>(&calls, Emit::Changes, &at);
-        let key = self.key.clone();
+        let (key, ttl) = (self.key.clone(), self.stream.ttl());
         let changes = self.dealt().then_as("aggregate", operation, table::<Out>(), &at, move |_| {
             let output = output.clone();
             let row = move |key: &K, _: WindowBounds, values: C::Values| output(key, values);
-            Ok(TableAggregate::new(Spec::new(key.clone(), Clock, calls.clone(), row)))
+            Ok(forgetting!(TableAggregate::new(Spec::new(key.clone(), Clock, calls.clone(), row)), ttl))
         });
         Table { changes }
     }
@@ -102,10 +103,10 @@ where
     pub fn first(self) -> Stream<T, impl Link<T>> {
         let at = origin(Location::caller(), "dedup");
         let operation = dedup(ty_of::<K>(), Keep::First, Emit::Append, None, &at);
-        let key = self.key.clone();
+        let (key, ttl) = (self.key.clone(), self.stream.ttl());
         self.dealt().then("dedup", operation, &at, move |_| {
             let key = key.clone();
-            Ok(KeepFirst::new::<T>(move |row: &T| Ok(key(row)), by_arrival::<T>))
+            Ok(forgetting!(KeepFirst::new::<T>(move |row: &T| Ok(key(row)), by_arrival::<T>), ttl))
         })
     }
 
@@ -161,10 +162,10 @@ where
     W: Fn(&T) -> Result<Timestamp, EvalError> + Clone + Send + Sync + 'static,
 {
     let operation = dedup(ty_of::<K>(), Keep::Last, Emit::Changes, shown, at);
-    let key = keyed.key.clone();
+    let (key, ttl) = (keyed.key.clone(), keyed.stream.ttl());
     let changes = keyed.dealt().then_as("dedup", operation, table::<T>(), at, move |_| {
         let key = key.clone();
-        Ok(DedupTable::last(move |row: &T| Ok(key(row)), time.clone()))
+        Ok(forgetting!(DedupTable::last(move |row: &T| Ok(key(row)), time.clone()), ttl))
     });
     Table { changes }
 }

@@ -1,13 +1,18 @@
 //! Whole pipelines, built and run in this process; and what is wrong with some.
 
 mod clock;
+mod forgotten;
+mod joins;
 mod keys;
+mod lookups;
 mod mistakes;
+mod over;
 mod own;
 mod params;
 #[cfg(feature = "disk")]
 mod state;
 mod tables;
+mod top;
 
 use std::time::Duration;
 

@@ -52,6 +52,16 @@ pub enum WindowsBy {
     Clock,
 }
 
+impl WindowsBy {
+    /// In the words of the graph.
+    pub(super) fn shown(self, at: &crate::graph::Origin) -> WindowTime {
+        match self {
+            WindowsBy::Rows { .. } => WindowTime::Event(time_expr(at)),
+            WindowsBy::Clock => WindowTime::Processing,
+        }
+    }
+}
+
 /// Windows that time is cut into.
 #[derive(Clone, Copy, Debug)]
 pub struct OverTime<W> {
@@ -182,9 +192,9 @@ where
 #[must_use = "windows have rows when they are aggregated"]
 #[derive(Debug)]
 pub struct Windowed<T, L, K, F, W, X> {
-    timed: TimedStream<T, L, K, F, W>,
-    kind: X,
-    allowed: i64,
+    pub(super) timed: TimedStream<T, L, K, F, W>,
+    pub(super) kind: X,
+    pub(super) allowed: i64,
 }
 
 impl<T, L, K, F, W, X> Windowed<T, L, K, F, W, X>
@@ -196,6 +206,10 @@ where
     W: RowTime<T>,
     X: WindowKind,
 {
+    pub(super) fn parts(&self) -> std::cell::RefMut<'_, Parts> {
+        self.timed.parts()
+    }
+
     /// One row of each key and window. Rows that come too late are counted and left out.
     #[track_caller]
     pub fn aggregate<C, Out, M>(self, calls: C, output: M) -> Stream<Out, impl Link<Out>>
@@ -261,13 +275,13 @@ fn operation<T: Row, K: Key, Out: Row, C: Calls<T>>(
     late_output: bool,
     at: &crate::graph::Origin,
 ) -> AggregateOperation {
-    let (time, allowed_lateness) = match by {
-        WindowsBy::Rows { allowed } => (WindowTime::Event(time_expr(at)), allowed),
-        WindowsBy::Clock => (WindowTime::Processing, 0),
+    let allowed_lateness = match by {
+        WindowsBy::Rows { allowed } => allowed,
+        WindowsBy::Clock => 0,
     };
     AggregateOperation {
         keys: vec![("key".to_owned(), closure(ty_of::<K>(), at))],
-        window: Some(kind.window(time)),
+        window: Some(kind.window(by.shown(at))),
         calls: calls_of(calls, at),
         output: columns::<Out>(at),
         allowed_lateness,

@@ -1,7 +1,7 @@
 //! The logical operators of a job: what one vertex of the `JobGraph` does.
 
 use super::expr::{Expr, Origin};
-use super::join::JoinOperation;
+use super::join::{JoinHow, JoinOperation};
 use super::rust::{CallAsyncOperation, ProcessOperation};
 use super::ty::Schema;
 
@@ -53,6 +53,22 @@ pub enum Operation {
     Broadcast,
     PartitionBy(Vec<Expr>),
     Sink(SinkOperation),
+}
+
+impl Operation {
+    /// Whether it keeps what it keeps until it is told to forget it (`ttl`).
+    pub fn keeps_keys(&self) -> bool {
+        match self {
+            Operation::Aggregate(aggregate) => aggregate.window.is_none(),
+            Operation::Top(top) => top.window.is_none(),
+            Operation::Join(join) => join.how == JoinHow::Unbounded,
+            // What is older than the frame is forgotten by itself.
+            Operation::Over(over) => !matches!(over.frame, Frame::Time(_)),
+            Operation::Process(process) => !process.stateless,
+            Operation::Dedup(_) | Operation::Combine(_) => true,
+            _ => false,
+        }
+    }
 }
 
 /// An option of a connector or of a format, as the text gives it: `path: "data/*.csv"`, `format: csv { null: "NA" }`.

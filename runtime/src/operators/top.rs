@@ -40,8 +40,7 @@ where
 {
     /// Over a stream. `make` gives the output row of a row and its rank.
     pub fn new(limit: Limit, key_of: KeyOf, order_of: OrderOf, make: Make) -> Self {
-        let state = KeyedState::new("rankings");
-        TopTable { limit, ranked: false, key_of, order_of, make, state, ttl: Ttl::default(), stray: 0, types: PhantomData }
+        TopTable::over(limit, key_of, order_of, make)
     }
 
     /// Over a table.
@@ -52,7 +51,20 @@ where
         order_of: OrderOf,
         make: Make,
     ) -> TopTable<T, U, K, S, KeyOf, OrderOf, Make, OverChanges> {
-        let limit = Limit { keeps_rest: true, ..limit };
+        TopTable::over(limit, key_of, order_of, make)
+    }
+}
+
+impl<T, U, K, S, KeyOf, OrderOf, Make, I> TopTable<T, U, K, S, KeyOf, OrderOf, Make, I>
+where
+    T: Clone + PartialEq + State + Send + Sync + 'static,
+    K: Key,
+    S: Key,
+    I: Carried,
+{
+    /// Over either, as `I` says.
+    pub fn over(limit: Limit, key_of: KeyOf, order_of: OrderOf, make: Make) -> Self {
+        let limit = Limit { keeps_rest: !I::APPEND, ..limit };
         let state = KeyedState::new("rankings");
         TopTable { limit, ranked: false, key_of, order_of, make, state, ttl: Ttl::default(), stray: 0, types: PhantomData }
     }

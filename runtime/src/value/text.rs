@@ -59,6 +59,12 @@ impl Print for str {
     }
 }
 
+impl Print for String {
+    fn print(&self, out: &mut Str) {
+        out.push_str(self);
+    }
+}
+
 impl Print for Str {
     fn print(&self, out: &mut Str) {
         out.push_str(self);

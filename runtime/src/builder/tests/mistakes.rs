@@ -134,3 +134,43 @@ fn options_that_a_connector_does_not_have_are_refused() {
     ];
     assert_says(&text, &pieces);
 }
+
+#[test]
+fn times_of_keys_and_numbers_of_rows() {
+    let text = mistaken(|pipeline| {
+        let (_, orders) = pipeline.channel::<Order>("orders", 4);
+        let orders = orders.watermark(|order| order.at, SECOND).shared();
+        let keyed = || orders.clone().key_by(|order| order.customer.clone());
+        let timed = || keyed().timed_by(|order| order.at);
+        let _ = timed().ttl(SECOND).tumbling(SECOND).aggregate(count(), |_, _, count| count).into_channel(1);
+        let _ = keyed().ttl(SECOND).last_at_end().into_channel(1);
+        let _ = keyed().ttl(Duration::ZERO).first().into_channel(1);
+        let _ = keyed().top(0, |order| order.amount).rows().into_channel(1);
+        let late = timed().tumbling(SECOND).allow_late(SECOND).top(1, |order| order.amount);
+        let _ = late.rows().into_channel(1);
+        let _ = timed().over_rows(0).aggregate(count()).into_channel(1);
+        let _ = timed().over_last(Duration::ZERO).aggregate(count()).into_channel(1);
+        let _ = timed().over_all().aggregate(lag(|order: &Order| order.amount)).into_channel(1);
+        let options = Options::new().with("pathh", "unused");
+        let numbers = pipeline.lookup_files_with::<Number, JsonFormat>("numbers", options).key_by(|number| number.number);
+        let _ = orders.clone().lookup(numbers, |order| order.amount).semi().into_channel(1);
+    });
+    let pieces = [
+        "`.ttl(..)` before `aggregate`: nothing in it is forgotten by this time",
+        "`.ttl(..)` before `dedup`: nothing in it is forgotten by this time",
+        "the time after which keys are forgotten is 0ns: it must be 1µs or more",
+        "the number of rows of `top` is 0: it must be 1 or more",
+        "`.allow_late(..)` before `top`: its windows come once",
+        "the number of rows of a frame is 0",
+        "the length of a frame is 0ns",
+        "`lag` looks at rows one by one: put `.one_by_one()` before it",
+        "`file` has no option `pathh`: did you mean `path`?",
+    ];
+    assert_says(&text, &pieces);
+    let pipeline = Pipeline::new("late");
+    let (_, orders) = pipeline.channel::<Order>("orders", 4);
+    let pipeline = pipeline.ttl(SECOND);
+    let _receiver = orders.into_channel(1);
+    let text = pipeline.start(RunOptions::new()).unwrap_err().to_string();
+    assert_says(&text, &["the `ttl` of the job comes before its first stream"]);
+}

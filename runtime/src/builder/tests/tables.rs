@@ -9,7 +9,7 @@ use crate::sink::{Sink, SinkContext, SinkWriter};
 
 /// What stands after all changes: each takes back what was there, or adds what was not.
 #[track_caller]
-fn standing<T: Clone + Ord + std::fmt::Debug>(changes: impl IntoIterator<Item = Change<T>>) -> Vec<T> {
+pub(super) fn standing<T: Clone + Ord + std::fmt::Debug>(changes: impl IntoIterator<Item = Change<T>>) -> Vec<T> {
     let mut rows: BTreeMap<T, i64> = BTreeMap::new();
     for Change { kind, row } in changes {
         let count = rows.entry(row.clone()).or_default();
@@ -20,7 +20,7 @@ fn standing<T: Clone + Ord + std::fmt::Debug>(changes: impl IntoIterator<Item = 
 }
 
 /// All changes of what is built over the orders.
-fn changes_of<T: Row>(parallelism: u32, build: impl FnOnce(Stream<Order>) -> Receiver<Change<T>>) -> Vec<Change<T>> {
+pub(super) fn changes_of<T: Row>(parallelism: u32, build: impl FnOnce(Stream<Order>) -> Receiver<Change<T>>) -> Vec<Change<T>> {
     let pipeline = Pipeline::new("tables").parallelism(parallelism);
     let (sender, orders_in) = pipeline.channel::<Order>("orders", 4);
     let receiver = build(orders_in.shared());

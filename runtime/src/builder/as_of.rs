@@ -1,0 +1,107 @@
+//! Joins of a stream with versions of rows, as they were at its time.
+
+use std::panic::Location;
+
+use super::join::{Join, Spec, operation};
+use super::keyed::{TimedStream, time_expr};
+use super::link::{Branch, Link};
+use super::process::two;
+use super::rows::{Row, origin, rows};
+use super::stream::Stream;
+use crate::graph::{Emit, JoinHow, JoinKind, JoinTimes, Operation, Origin, Port};
+use crate::operators::{OverRows, TemporalJoin};
+use crate::record::Key;
+use crate::value::Timestamp;
+
+/// A stream, and one whose rows are versions: of each key the newest at a time is the one that counts then.
+#[must_use = "a join has rows when it is told which"]
+#[derive(Debug)]
+pub struct JoinAsOf<A, B> {
+    left: A,
+    right: B,
+}
+
+impl<T, R, K, L, LR, F, FR, W, WR> Join<TimedStream<T, L, K, F, W>, TimedStream<R, LR, K, FR, WR>> {
+    /// Each left row with the right row of its key that was the newest at its time. It waits until the watermark has come to it; versions
+    /// that no later row can see are forgotten.
+    pub fn as_of(self) -> JoinAsOf<TimedStream<T, L, K, F, W>, TimedStream<R, LR, K, FR, WR>> {
+        JoinAsOf { left: self.left, right: self.right }
+    }
+}
+
+/// The operation as the graph has it.
+fn shown<T: Row, R: Row, K: Key>(kind: JoinKind, late_output: bool, at: &Origin) -> Operation {
+    let times = JoinTimes { left: time_expr(at), right: time_expr(at), late_output };
+    operation::<T, R, K>(kind, JoinHow::AsOf { times }, Emit::Append, at)
+}
+
+impl<T, R, K, L, LR, F, FR, W, WR> JoinAsOf<TimedStream<T, L, K, F, W>, TimedStream<R, LR, K, FR, WR>>
+where
+    T: Row,
+    R: Row,
+    K: Key,
+    L: Link<T>,
+    LR: Link<R>,
+    F: Fn(&T) -> K + Clone + Send + Sync + 'static,
+    FR: Fn(&R) -> K + Clone + Send + Sync + 'static,
+    W: Fn(&T) -> Timestamp + Clone + Send + Sync + 'static,
+    WR: Fn(&R) -> Timestamp + Clone + Send + Sync + 'static,
+{
+    /// One row of each left row that has a version.
+    #[track_caller]
+    pub fn inner<Out, M>(self, make: M) -> Stream<Out, impl Link<Out>>
+    where
+        Out: Row,
+        M: Fn(&T, &R) -> Out + Clone + Send + Sync + 'static,
+    {
+        let at = origin(Location::caller(), "join");
+        self.joined(JoinKind::Inner, move |left: &T, right: &R| Some(make(left, right)), |_: &T| None, at)
+    }
+
+    /// One row of each left row, whether it has a version or not.
+    #[track_caller]
+    pub fn left<Out, M>(self, make: M) -> Stream<Out, impl Link<Out>>
+    where
+        Out: Row,
+        M: Fn(&T, Option<&R>) -> Out + Clone + Send + Sync + 'static,
+    {
+        let at = origin(Location::caller(), "join");
+        let alone = make.clone();
+        let both = move |left: &T, right: &R| Some(make(left, Some(right)));
+        self.joined(JoinKind::Left, both, move |left: &T| Some(alone(left, None)), at)
+    }
+
+    /// As [`inner`](Self::inner); left rows that come too late are a stream of their own.
+    #[track_caller]
+    pub fn inner_with_late<Out, M>(self, make: M) -> (Stream<Out, impl Link<Out>>, Stream<T>)
+    where
+        Out: Row,
+        M: Fn(&T, &R) -> Out + Clone + Send + Sync + 'static,
+    {
+        let at = origin(Location::caller(), "join");
+        let spec = Spec::new(&self.left, &self.right, (move |left: &T, right: &R| Some(make(left, right)), |_: &T| None));
+        let operation = shown::<T, R, K>(JoinKind::Inner, true, &at);
+        let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
+        let late = Branch::new();
+        let ways = late.clone();
+        let main = two(left, right.from, "join", operation, rows::<Out>(), at, move |cx| {
+            Ok(TemporalJoin::<_, OverRows>::new(JoinKind::Inner, spec.clone()).with_late(ways.stage(cx)?))
+        });
+        let late = main.beside(Port::Late, late);
+        (main, late)
+    }
+
+    fn joined<Out, B, A>(self, kind: JoinKind, both: B, alone: A, at: Origin) -> Stream<Out, impl Link<Out>>
+    where
+        Out: Row,
+        B: Fn(&T, &R) -> Option<Out> + Clone + Send + Sync + 'static,
+        A: Fn(&T) -> Option<Out> + Clone + Send + Sync + 'static,
+    {
+        let spec = Spec::new(&self.left, &self.right, (both, alone));
+        let operation = shown::<T, R, K>(kind, false, &at);
+        let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
+        two(left, right.from, "join", operation, rows::<Out>(), at, move |_| {
+            Ok(TemporalJoin::<_, OverRows>::new(kind, spec.clone()))
+        })
+    }
+}
