@@ -53,6 +53,7 @@ mod as_of;
 mod by_key;
 mod calls;
 mod checks;
+mod event_time;
 mod fork;
 mod join;
 mod keyed;

@@ -195,6 +195,7 @@ impl Parts {
 
     /// The chains of the job, and a hash of its plan.
     pub(super) fn chains(mut self) -> JobResult<(JobGraph, Vec<ChainSpec>, u64, Option<Channels>)> {
+        self.check_event_time();
         for (stream, origin) in self.loose.values() {
             self.mistakes.push(format!("{}: rows of `{stream}` go nowhere: end it with a sink", place(origin)));
         }

@@ -174,3 +174,28 @@ fn times_of_keys_and_numbers_of_rows() {
     let text = pipeline.start(RunOptions::new()).unwrap_err().to_string();
     assert_says(&text, &["the `ttl` of the job comes before its first stream"]);
 }
+
+#[test]
+fn what_waits_for_a_time_that_nobody_says() {
+    let text = mistaken(|pipeline| {
+        let (_, orders) = pipeline.channel::<Order>("orders", 4);
+        let (_, returns) = pipeline.channel::<Order>("returns", 4);
+        let orders = orders.watermark(|order| order.at, SECOND).shared();
+        let returns = returns.shared();
+        let timed = |rows: &Stream<Order>| rows.clone().key_by(|order| order.customer.clone()).timed_by(|order| order.at);
+        let windows = timed(&returns).tumbling(SECOND).aggregate(count(), |_, _, count| count);
+        let _ = windows.stream("counts").into_channel(1);
+        let pairs = timed(&orders).join(timed(&returns)).as_of().inner(|left, right| left.amount + right.amount);
+        let _ = pairs.stream("pairs").into_channel(1);
+        // These have what they need.
+        let _ = timed(&orders).over_all().aggregate(count()).stream("all").into_channel(1);
+        let by_clock = returns.clone().key_by(|_| ()).by_clock().session(SECOND).aggregate(count(), |(), _, count| count);
+        let _ = by_clock.stream("clock").into_channel(1);
+    });
+    let pieces = [
+        "`returns: aggregate` waits for event time, and rows of `returns` have none: put `.watermark(",
+        "`orders: join` waits for event time, and rows of `returns` have none",
+    ];
+    assert_says(&text, &pieces);
+    assert_eq!(text.matches("waits for event time").count(), 2, "{text}");
+}
