@@ -317,8 +317,8 @@ fn the_operators_are_the_same_in_plain_rust() {
 
 /// The rows of a module's ends, each sorted.
 macro_rules! rows_of_operators {
-    ($job:ident, $ends:ident, $Order:path, $Return:path) => {{
-        let order = |id: i64, customer: &str, amount: i64| $Order {
+    ($job:ident, $ends:ident, $module:ident) => {{
+        let order = |id: i64, customer: &str, amount: i64| $module::Order {
             id,
             customer: customer.into(),
             amount,
@@ -330,7 +330,7 @@ macro_rules! rows_of_operators {
         $ends.web_orders.send_blocking(order(4, "ann", 25)).unwrap();
         $ends.phone_orders.send_blocking(order(5, "eve", 1)).unwrap();
         for (order_id, reason) in [(3, "broken"), (5, "late"), (9, "lost")] {
-            $ends.returns.send_blocking($Return { order_id, reason: reason.into() }).unwrap();
+            $ends.returns.send_blocking($module::Return { order_id, reason: reason.into() }).unwrap();
         }
         drop(($ends.orders, $ends.web_orders, $ends.phone_orders, $ends.returns));
         let mut standing = std::collections::BTreeSet::new();
@@ -357,11 +357,11 @@ fn the_rows_of_the_operators_are_the_same() {
     std::fs::write(&path, "customer,region\nann,north\neve,south\n").unwrap();
     let (pipeline, ends) = typed_operators::operators(&path);
     let job = pipeline.start(RunOptions::new().parallelism(2)).unwrap();
-    let typed = rows_of_operators!(job, ends, typed_operators::Order, typed_operators::Return);
+    let typed = rows_of_operators!(job, ends, typed_operators);
     let params = built_operators::Params { regions: path.as_str().into() };
     let ends = built_operators::start(params, RunOptions::new().parallelism(2)).unwrap();
     let job = ends.job;
-    let built = rows_of_operators!(job, ends, built_operators::Order, built_operators::Return);
+    let built = rows_of_operators!(job, ends, built_operators);
     assert_eq!(typed, built);
     let expected = [
         "2 bob 5 1970-01-01T00:00:02Z 1",
