@@ -132,7 +132,8 @@ where
         call.ty = ty;
         let alike = named.iter().filter(|(_, other)| other.call.function == call.function).count();
         let name = format!("{} over {}", call.function, alike + 1);
-        named.push((name, AnalyticCall { call, back: 1 }));
+        let back = u64::from(matches!(call.function, "lag" | "lead"));
+        named.push((name, AnalyticCall { call, back }));
     }
     named
 }
