@@ -3,9 +3,9 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use super::keyed::KeyedStream;
+use super::keyed::{KeyedStream, key_expr};
 use super::link::{Head, Link};
-use super::rows::{Row, closure, origin, ty_of};
+use super::rows::{Row, origin};
 use super::stream::Stream;
 use super::tables::Table;
 use crate::graph::{Exchange, Origin};
@@ -74,6 +74,8 @@ pub struct KeyedTable<T, L, K, F> {
     pub(super) changes: Stream<Change<T>, L>,
     key: F,
     at: Origin,
+    /// What checkpoints call the key.
+    called: Option<String>,
     /// Of the next chain.
     parallelism: Option<u32>,
     keys: std::marker::PhantomData<fn() -> K>,
@@ -88,7 +90,7 @@ impl<T: Row, L: Link<Change<T>>> Table<T, L> {
         F: Fn(&T) -> K + Clone + Send + Sync + 'static,
     {
         let at = origin(Location::caller(), "key_by");
-        KeyedTable { changes: self.changes, key, at, parallelism: None, keys: std::marker::PhantomData }
+        KeyedTable { changes: self.changes, key, at, called: None, parallelism: None, keys: std::marker::PhantomData }
     }
 }
 
@@ -98,6 +100,11 @@ impl<T, L, K, F> KeyedTable<T, L, K, F> {
     pub fn parallelism(self, subtasks: u32) -> Self {
         self.changes.parts.borrow_mut().some("the parallelism", subtasks.into(), Location::caller());
         KeyedTable { parallelism: Some(subtasks), ..self }
+    }
+
+    /// What checkpoints call the key: see [`KeyedStream::key_name`].
+    pub fn key_name(self, name: &str) -> Self {
+        KeyedTable { called: Some(name.to_owned()), ..self }
     }
 
     /// The id of the next operator: see [`Stream::id`].
@@ -134,8 +141,8 @@ where
     }
 
     fn by_key(self) -> Stream<Change<T>, Head> {
-        let KeyedTable { changes, key, at, parallelism, .. } = self;
-        let exchange = Exchange::Hash(vec![closure(ty_of::<K>(), &at)]);
+        let KeyedTable { changes, key, at, called, parallelism, .. } = self;
+        let exchange = Exchange::Hash(vec![key_expr::<K>(called, at)]);
         let dealt = changes.exchange(exchange, move |cx, edge| {
             let key = key.clone();
             cx.hash::<Change<T>, K, _>(edge, move |change: &Change<T>| Ok(key(&change.row)))

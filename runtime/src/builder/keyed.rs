@@ -69,10 +69,7 @@ where
     /// Ends the chain: rows go to the subtask of their key.
     pub(super) fn dealt(self) -> Stream<T, Head> {
         let KeyedStream { stream, key, at, called, parallelism, .. } = self;
-        let exchange = Exchange::Hash(vec![match called {
-            Some(name) => Expr { kind: ExprKind::Local(name), ty: ty_of::<K>(), origin: at },
-            None => closure(ty_of::<K>(), &at),
-        }]);
+        let exchange = Exchange::Hash(vec![key_expr::<K>(called, at)]);
         let dealt = stream.exchange(exchange, move |cx, edge| {
             let key = key.clone();
             cx.hash::<T, K, _>(edge, move |row: &T| Ok(key(row)))
@@ -140,6 +137,14 @@ where
     /// The id of the next operator: see [`Stream::id`].
     pub fn id(self, id: &str) -> Self {
         TimedStream { keyed: self.keyed.id(id), ..self }
+    }
+}
+
+/// The key of a row, as the graph has it: by its name in checkpoints, where it has one.
+pub(super) fn key_expr<K: Key>(called: Option<String>, at: Origin) -> Expr {
+    match called {
+        Some(name) => Expr { kind: ExprKind::Local(name), ty: ty_of::<K>(), origin: at },
+        None => closure(ty_of::<K>(), &at),
     }
 }
 
