@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use bytes::Bytes;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
 use crate::bytes::{Reader, large_buffer, put_bytes, put_str, put_u32, put_u64, settled};
 use crate::error::{JobError, JobResult};
 
@@ -85,6 +88,9 @@ const MAGIC: &[u8; 8] = b"MSSTATE2";
 /// The first version had no pieces, and wrote out every name.
 const FIRST: &[u8; 8] = b"MSSTATE1";
 
+/// Whole blocks of a disk begin at multiples of this.
+const BLOCK: usize = 4096;
+
 /// The length of a name that is the same as in the entry before.
 const SAME: u64 = u64::MAX;
 
@@ -98,11 +104,28 @@ pub fn encode_entries(entries: &[StateEntry]) -> Vec<u8> {
     out.bytes
 }
 
+/// The bytes of a data file.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    pub bytes: Bytes,
+    pub xxh3: u64,
+}
+
+impl From<Vec<u8>> for NewFile {
+    fn from(bytes: Vec<u8>) -> Self {
+        NewFile { xxh3: xxh3_64(&bytes), bytes: bytes.into() }
+    }
+}
+
 /// Makes the bytes of a data file, entry by entry.
-#[derive(Debug)]
 pub struct EntryWriter {
+    /// The file, behind as many bytes as let it begin where whole blocks do.
     bytes: Vec<u8>,
+    start: usize,
     before: [String; 3],
+    /// Of what is before `hashed`: entries are hashed while they are still at hand.
+    hash: Xxh3,
+    hashed: usize,
 }
 
 impl EntryWriter {
@@ -112,14 +135,20 @@ impl EntryWriter {
         EntryWriter::over(Vec::new())
     }
 
-    /// The same, about to become large.
-    pub fn large() -> Self {
-        EntryWriter::over(large_buffer(1 << 20))
+    /// The same, about to become large. In this buffer, if there is one, of a file that is written.
+    pub fn large(spare: Option<Vec<u8>>) -> Self {
+        let mut bytes = spare.unwrap_or_else(|| large_buffer(1 << 20));
+        bytes.clear();
+        // It is not met any more if the buffer has to grow: then the file is written in another way.
+        let start = bytes.as_ptr().align_offset(BLOCK);
+        bytes.resize(if start < BLOCK { start } else { 0 }, 0);
+        EntryWriter::over(bytes)
     }
 
     fn over(mut bytes: Vec<u8>) -> Self {
+        let start = bytes.len();
         bytes.extend_from_slice(MAGIC);
-        EntryWriter { bytes, before: Default::default() }
+        EntryWriter { bytes, start, before: Default::default(), hash: Xxh3::new(), hashed: start }
     }
 
     fn head(&mut self, names: [&str; 3], subtask: u32, tag: u32) {
@@ -154,23 +183,30 @@ impl EntryWriter {
         encode(&mut self.bytes)?;
         let len = (self.bytes.len() - at) as u64;
         self.bytes[len_at..at].copy_from_slice(&len.to_le_bytes());
-        Ok(at..self.bytes.len())
+        self.hash();
+        Ok(at - self.start..self.len())
     }
 
     /// What is there so far.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes[self.start..]
     }
 
     /// Bytes so far.
     #[allow(clippy::len_without_is_empty, reason = "it never is")]
     pub fn len(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() - self.start
+    }
+
+    fn hash(&mut self) {
+        self.hash.update(&self.bytes[self.hashed..]);
+        self.hashed = self.bytes.len();
     }
 
     /// The file.
-    pub fn into_bytes(self) -> Vec<u8> {
-        settled(self.bytes)
+    pub fn finish(mut self) -> NewFile {
+        self.hash();
+        NewFile { xxh3: self.hash.digest(), bytes: Bytes::from(settled(self.bytes)).slice(self.start..) }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{StateEntry, decode_entries, folder_of};
+use super::{NewFile, StateEntry, decode_entries, folder_of};
 use crate::graph::{KeptBy, KeyText};
 
 /// The version of everything in a checkpoint directory.
@@ -58,6 +58,11 @@ impl DataFile {
     /// A file of this name with these bytes.
     pub fn of(name: String, bytes: &[u8]) -> Self {
         DataFile { name, size: bytes.len() as u64, xxh3: xxh3_64(bytes), of: None }
+    }
+
+    /// A file of this name that is to be written.
+    pub fn new(name: String, file: &NewFile) -> Self {
+        DataFile { name, size: file.bytes.len() as u64, xxh3: file.xxh3, of: None }
     }
 
     /// Where it is, beside the folder of the manifest: `checkpoint-000012/0000.state`.

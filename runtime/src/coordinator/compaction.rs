@@ -171,10 +171,11 @@ impl Writing<'_, '_> {
     ) -> Result<(), NotCompacted> {
         while !read.is_empty() {
             let (mut writer, mut in_file) = (self.writer.take(), std::mem::take(&mut self.in_file));
+            let mut spare = self.files.spare();
             let merging = seam::blocking(move || {
                 let mut failed = None;
                 while let Some(Read { of, subtask, group, pieces: those }) = read.pop_front() {
-                    let file = writer.get_or_insert_with(EntryWriter::large);
+                    let file = writer.get_or_insert_with(|| EntryWriter::large(spare.take()));
                     let names = [&*of.uid, &*of.state, &*of.schema];
                     let mut piece = Piece { checkpoint: 0, since: 0, live: 0 };
                     let merged = file.piece(names, subtask, group, |out| {
@@ -203,7 +204,7 @@ impl Writing<'_, '_> {
             if let Some(file) = self.writer.take_if(|_| is_full || (is_last && read.is_empty())) {
                 let PiecesAt(pieces) = std::mem::take(&mut self.in_file);
                 self.in_files.push(pieces);
-                self.files.add(file.into_bytes()).await?;
+                self.files.add(file.finish()).await?;
             }
         }
         Ok(())

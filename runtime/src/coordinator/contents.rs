@@ -5,10 +5,12 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
-use crate::checkpoint::{EntryWriter, Piece, PieceAt, PiecesAt, StateEntry};
+use bytes::Bytes;
+
+use crate::checkpoint::{EntryWriter, NewFile, Piece, PieceAt, PiecesAt, StateEntry};
 use crate::error::{JobError, JobResult};
 use crate::operator::EncodePart;
 
@@ -32,7 +34,28 @@ pub(crate) struct LazyPiece {
     pub piece: Piece,
     /// About how many bytes it has in memory until then.
     pub weight: usize,
-    pub part: Arc<dyn EncodePart>,
+    pub part: Arc<LazyPart>,
+}
+
+/// Encodes a piece when it is wanted, and holds what that gave as long as somebody else may want it as well.
+pub(crate) struct LazyPart {
+    part: Arc<dyn EncodePart>,
+    /// A part of the file that it went into.
+    encoded: OnceLock<Bytes>,
+}
+
+impl LazyPart {
+    pub fn new(part: Arc<dyn EncodePart>) -> Arc<Self> {
+        Arc::new(LazyPart { part, encoded: OnceLock::new() })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) -> JobResult<()> {
+        match self.encoded.get() {
+            Some(bytes) => out.extend_from_slice(bytes),
+            None => self.part.encode(out)?,
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Debug for LazyPiece {
@@ -45,19 +68,36 @@ impl fmt::Debug for LazyPiece {
     }
 }
 
-/// Encodes as many pieces as go into one data file. Gives also where they are. Heavy: not on a task.
-pub(super) fn encode_file(pieces: &mut VecDeque<LazyPiece>, size: usize) -> JobResult<(Vec<u8>, Vec<PieceAt>)> {
-    let (mut file, mut written) = (EntryWriter::large(), PiecesAt::default());
+/// Encodes as many pieces as go into one data file. Gives also where they are. `spare`: a buffer that is not used any more.
+/// Heavy: not on a task.
+pub(super) fn encode_file(
+    pieces: &mut VecDeque<LazyPiece>,
+    size: usize,
+    spare: Option<Vec<u8>>,
+) -> JobResult<(NewFile, Vec<PieceAt>)> {
+    let (mut file, mut written, mut wanted_again) = (EntryWriter::large(spare), PiecesAt::default(), Vec::new());
+    let mut failed = None;
     while let Some(LazyPiece { uid, state, schema, subtask, group, piece, part, .. }) = pieces.pop_front() {
         let names = [&*uid, &*state, &*schema];
-        let encoded = file.piece(names, subtask, group, |out| part.encode(out));
-        let at = encoded.map_err(|error| JobError::transient(format!("the state of {uid} has no part of it: {error}")))?;
-        written.note(names, subtask, group, piece, at, file.bytes());
-        if file.len() >= size {
+        match file.piece(names, subtask, group, |out| part.encode(out)) {
+            Ok(at) => {
+                written.note(names, subtask, group, piece, at.clone(), file.bytes());
+                // It is to be carried, or written elsewhere, too.
+                if Arc::strong_count(&part) > 1 {
+                    wanted_again.push((part, at));
+                }
+            }
+            Err(error) => failed = Some(JobError::transient(format!("the state of {uid} has no part of it: {error}"))),
+        }
+        if failed.is_some() || file.len() >= size {
             break;
         }
     }
-    Ok((file.into_bytes(), written.0))
+    let file = file.finish();
+    for (part, at) in wanted_again {
+        let _ = part.encoded.set(file.bytes.slice(at));
+    }
+    failed.map_or(Ok((file, written.0)), Err)
 }
 
 #[cfg(test)]
@@ -78,11 +118,13 @@ impl From<Vec<StateEntry>> for Contents {
                     group,
                     piece: Piece::of(&bytes).unwrap(),
                     weight: bytes.len(),
-                    part: KeyGroupPart::new(group, move |out| {
-                        out.extend_from_slice(&bytes);
-                        Ok(())
-                    })
-                    .part,
+                    part: LazyPart::new(
+                        KeyGroupPart::new(group, move |out| {
+                            out.extend_from_slice(&bytes);
+                            Ok(())
+                        })
+                        .part,
+                    ),
                 }),
                 part => contents.entries.push(StateEntry { uid, state, schema, subtask, part }),
             }

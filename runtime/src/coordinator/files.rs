@@ -8,12 +8,13 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::pin::Pin;
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::storage::{CheckpointStore, ReadError};
 use crate::bytes::large_buffer;
-use crate::checkpoint::{Contained, DataFile, Held, Manifest, StateEntry, StoredState};
+use crate::checkpoint::{Contained, DataFile, Held, Manifest, NewFile, StateEntry, StoredState};
 use crate::error::{JobError, JobResult};
 use crate::seam::{self, Point};
 use crate::storage::root_cause;
@@ -32,7 +33,10 @@ pub(super) fn file_size() -> usize {
     if seam::is_simulated() { 100 } else { FILE_SIZE }
 }
 
-type Put<'a> = Pin<Box<dyn Future<Output = (u64, JobResult<()>)> + Send + 'a>>;
+type Put<'a> = Pin<Box<dyn Future<Output = (Bytes, JobResult<()>)> + Send + 'a>>;
+
+/// So many buffers are kept for the files to come. New memory costs a fault and zeros for each of its pages.
+const SPARE: usize = 2;
 
 /// The data files of a checkpoint that is being written.
 pub(super) struct Files<'a> {
@@ -45,11 +49,23 @@ pub(super) struct Files<'a> {
     puts: FuturesUnordered<Put<'a>>,
     under_way: u64,
     failed: Option<JobError>,
+    /// Buffers of files that are written.
+    spare: Vec<Vec<u8>>,
 }
 
 impl<'a> Files<'a> {
     pub fn new(store: &'a CheckpointStore, folder: &'a str, epoch: u64) -> Self {
-        Files { store, folder, prefix: "", epoch, files: Vec::new(), puts: FuturesUnordered::new(), under_way: 0, failed: None }
+        Files {
+            store,
+            folder,
+            prefix: "",
+            epoch,
+            files: Vec::new(),
+            puts: FuturesUnordered::new(),
+            under_way: 0,
+            failed: None,
+            spare: Vec::new(),
+        }
     }
 
     /// With names that begin so.
@@ -70,7 +86,7 @@ impl<'a> Files<'a> {
     }
 
     /// Sends a file on its way, when there is room for it.
-    pub async fn add(&mut self, bytes: Vec<u8>) -> JobResult<()> {
+    pub async fn add(&mut self, new: NewFile) -> JobResult<()> {
         seam::reach(Point::File).await?;
         let number = self.files.len();
         // A process that lost the directory may be writing into the same folder.
@@ -80,7 +96,7 @@ impl<'a> Files<'a> {
             epoch => format!("{prefix}{number:04}-{epoch}.state"),
         };
         let path = format!("{}/{name}", self.folder);
-        let file = DataFile::of(name, &bytes);
+        let file = DataFile::new(name, &new);
         let size = file.size;
         while self.under_way > 0 && self.under_way + size > UNDER_WAY {
             let Some(put) = self.puts.next().await else { break };
@@ -92,12 +108,25 @@ impl<'a> Files<'a> {
         self.files.push(file);
         self.under_way += size;
         let store = self.store;
-        self.puts.push(Box::pin(async move { (size, store.put(&path, bytes).await) }));
+        self.puts.push(Box::pin(async move {
+            let result = store.put(&path, new.bytes.clone()).await;
+            (new.bytes, result)
+        }));
         Ok(())
     }
 
-    fn arrived(&mut self, (size, result): (u64, JobResult<()>)) {
-        self.under_way -= size;
+    /// A buffer for the next file, if there is one.
+    pub fn spare(&mut self) -> Option<Vec<u8>> {
+        self.spare.pop()
+    }
+
+    fn arrived(&mut self, (mut bytes, result): (Bytes, JobResult<()>)) {
+        self.under_way -= bytes.len() as u64;
+        if self.spare.len() < SPARE && bytes.len() >= FILE_SIZE && bytes.is_unique() {
+            // What is in it is not to be moved to its front.
+            bytes.truncate(0);
+            self.spare.push(bytes.into());
+        }
         if let Err(error) = result {
             self.failed.get_or_insert(error);
         }

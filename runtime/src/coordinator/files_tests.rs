@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use futures_util::{FutureExt, StreamExt};
 use object_store::ObjectStore;
 
-use super::contents::{Contents, LazyPiece};
+use super::contents::{Contents, LazyPart, LazyPiece};
 use super::files::FILE_SIZE;
 use super::storage::{CheckpointStore, Written};
 use crate::checkpoint::{DataFile, Manifest, Piece, pieces, sample};
@@ -37,7 +37,7 @@ fn contents(
             Ok(())
         });
         let (uid, state, schema) = ("u".into(), "s".into(), "int64".into());
-        LazyPiece { uid, state, schema, subtask: 0, group, piece, weight: 0, part: part.part }
+        LazyPiece { uid, state, schema, subtask: 0, group, piece, weight: 0, part: LazyPart::new(part.part) }
     };
     Contents { pieces: (0..groups).map(make).collect(), ..Contents::default() }
 }

@@ -24,7 +24,8 @@ use crate::checkpoint::{DataFile, PieceFile};
 use crate::error::{JobError, JobResult};
 use crate::job::StateConfig;
 
-/// Bytes of pieces that are carried at most: they are in memory.
+/// Bytes of pieces that are carried at most: they are in memory. A checkpoint of more leaves memory file by file as it is written, and if it
+/// cannot be stored the next one begins anew.
 const CARRIED: u64 = 64 << 20;
 
 /// So often in a row compaction may fail before the next checkpoint begins anew.
@@ -78,6 +79,8 @@ pub(super) struct Draft {
     chain: Chain,
     /// To be carried if it cannot be stored.
     pieces: Vec<LazyPiece>,
+    /// They are too much for that.
+    too_much: bool,
 }
 
 impl Draft {
@@ -243,9 +246,10 @@ impl Increments {
             return Err(JobError::transient(format!("what has changed since the checkpoint before is not known: {reason}")));
         }
         let files = chain.files.iter().map(|file| file.file.clone()).collect();
-        let to_carry = if begun.begins { Vec::new() } else { carried.clone() };
+        let too_much = carried.iter().map(|piece| piece.weight as u64).sum::<u64>() > CARRIED;
+        let to_carry = if begun.begins || too_much { Vec::new() } else { carried.clone() };
         *pieces = carried;
-        Ok((files, Draft { begun, compacted, chain, pieces: to_carry }))
+        Ok((files, Draft { begun, compacted, chain, pieces: to_carry, too_much }))
     }
 
     /// The checkpoint is stored, with its pieces in these files. `size`: its bytes, without what it builds upon.
@@ -265,7 +269,7 @@ impl Increments {
 
     /// The checkpoint could not be stored. `unreadable`: its pieces could not be encoded.
     pub(super) fn not_stored(&mut self, mut draft: Draft, unreadable: bool) {
-        self.lost |= draft.begun.begins || unreadable;
+        self.lost |= draft.begun.begins || draft.too_much || unreadable;
         // Before what has come since.
         let since = std::mem::take(&mut self.carried);
         draft.pieces.extend(since);
@@ -278,11 +282,12 @@ impl Increments {
 mod tests {
     use super::*;
     use crate::checkpoint::{Piece, PiecesAt};
+    use crate::coordinator::contents::LazyPart;
     use crate::operator::{Form, KeyGroupPart};
 
     fn part(group: u16, checkpoint: u64, since: u64, weight: usize) -> LazyPiece {
         let piece = Piece { checkpoint, since, live: 10 };
-        let part = KeyGroupPart::new(group, |_| Ok(())).part;
+        let part = LazyPart::new(KeyGroupPart::new(group, |_| Ok(())).part);
         LazyPiece { uid: "u".into(), state: "s".into(), schema: "".into(), subtask: 0, group, piece, weight, part }
     }
 

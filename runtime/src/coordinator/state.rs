@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::contents::{Contents, LazyPiece};
+use super::contents::{Contents, LazyPart, LazyPiece};
 use crate::checkpoint::{Part, StateEntry};
 use crate::error::{JobError, JobResult};
 use crate::operator::{OperatorSnapshot, Spread, StateParts, StateSnapshot};
@@ -35,7 +35,7 @@ pub(crate) fn contents_of(operators: Vec<OperatorSnapshot>, subtask: u32) -> Job
                             group: group.group,
                             piece,
                             weight,
-                            part: group.part,
+                            part: LazyPart::new(group.part),
                         });
                     }
                 }

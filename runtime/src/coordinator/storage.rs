@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
@@ -32,7 +33,7 @@ use crate::checkpoint::{
 };
 use crate::error::{JobError, JobResult};
 use crate::seam::{self, Point};
-use crate::storage::{create, create_durably, folder_store, local_path, retried, root_cause, scheme_of};
+use crate::storage::{LARGE, create, create_durably, folder_store, local_path, retried, root_cause, scheme_of, write_durably};
 
 /// A lock is asked for so often before somebody is said to hold it. A program that the process before has just started has all its
 /// open files, and so its lock, until it runs; that takes milliseconds.
@@ -101,7 +102,7 @@ pub(crate) struct CheckpointStore {
     /// On a local directory: nobody else on this machine needs to wait for signs of life.
     pub(super) lock: Option<File>,
     pub(super) retention: Retention,
-    /// Its files can be read as such, by their path.
+    /// Its files can be read and written as such, by their path.
     pub(super) is_local: bool,
     /// Where not, this is where key groups wait until they are restored.
     pub(super) landing: Landing,
@@ -295,8 +296,9 @@ impl CheckpointStore {
             }
         }
         while !rest.is_empty() && written.is_ok() {
+            let spare = files.spare();
             let encoding = seam::blocking(move || {
-                let encoded = encode_file(&mut rest, file_size());
+                let encoded = encode_file(&mut rest, file_size(), spare);
                 (rest, encoded)
             });
             let encoded = files.beside(encoding).await;
@@ -317,7 +319,7 @@ impl CheckpointStore {
         }
         for entries in pack(entries) {
             if written.is_ok() {
-                written = files.add(encode_entries(&entries)).await;
+                written = files.add(encode_entries(&entries).into()).await;
             }
         }
         let files = files.finish(written).await?;
@@ -341,10 +343,13 @@ impl CheckpointStore {
         Ok(Written { size, to_build_upon })
     }
 
-    pub(super) async fn put(&self, path: &str, bytes: Vec<u8>) -> JobResult<()> {
+    pub(super) async fn put(&self, path: &str, bytes: Bytes) -> JobResult<()> {
         let target = StorePath::from(path);
-        let payload = PutPayload::from(bytes);
-        retried(|| self.store.put(&target, payload.clone())).await.map_err(|error| {
+        let put = async || match self.is_local && bytes.len() >= LARGE {
+            true => write_local(self.directory.join(path), bytes.clone()).await,
+            false => self.store.put(&target, PutPayload::from(bytes.clone())).await.map(drop),
+        };
+        retried(put).await.map_err(|error| {
             JobError::transient(format!("cannot write `{}`: {}", self.directory.join(path).display(), root_cause(&error)))
         })?;
         Ok(())
@@ -470,6 +475,13 @@ impl CheckpointStore {
         let to_build_upon = files.into_iter().map(own).collect();
         Ok(Some(Checkpoint { manifest, entries, groups, to_build_upon }))
     }
+}
+
+/// A large file on this machine.
+async fn write_local(path: PathBuf, bytes: Bytes) -> Result<(), object_store::Error> {
+    let written = seam::blocking(move || write_durably(&path, &bytes)).await;
+    let written = written.unwrap_or_else(|reason| Err(std::io::Error::other(reason)));
+    written.map_err(|error| object_store::Error::Generic { store: "local", source: error.into() })
 }
 
 /// The numbers of all checkpoint folders in a store, in order.

@@ -175,7 +175,7 @@ impl KeyGroupPart {
         KeyGroupPart { group, part: Arc::new(Encoder(encode)), piece: None }
     }
 
-    /// A piece of a key group, which `encode` appends to its argument. `weight`: about how many bytes it has in memory until then.
+    /// A piece of a key group, which `encode` appends to its argument, once. `weight`: about how many bytes it has in memory until then.
     pub fn piece(
         group: u16,
         piece: Piece,

@@ -309,7 +309,7 @@ impl<K: State, V: State> Table<K, V> {
         let take = |number: &u32| std::mem::replace(&mut self.segments[*number as usize], Segment::away());
         let segments = numbers.iter().map(take).map(|segment| Mutex::new(Some(segment))).collect();
         let (number, bytes) = (self.snapshots, Mutex::default());
-        let shared = Arc::new(Shared { numbers, segments, gone: Mutex::new(gone), number, form, most, bytes });
+        let shared = Arc::new(Shared { numbers, segments, gone: Mutex::new(gone), number, form, bytes });
         self.shared = Some(shared.clone());
         (most, Snapshot::new(shared))
     }

@@ -247,12 +247,14 @@ impl<K: State, V: State> SharedChanges<K, V> {
         }
     }
 
-    /// Appends a table of a [piece](pieces), with this name.
+    /// Appends a table of a [piece](pieces), with this name. Once: nobody else has it then.
     pub fn encode(&self, name: &[u8], out: &mut Vec<u8>) -> JobResult<()> {
         match &self.0 {
             Changes::Table(shares) => {
                 pieces::write_table(name, shares.anew, out);
-                shares.snapshot.encode(out);
+                if !shares.snapshot.give(out) {
+                    return Err(JobError::transient("what has changed was encoded before, and is not there any more"));
+                }
             }
             #[cfg(feature = "disk")]
             Changes::Spilled(changes) => changes.encode(name, out)?,

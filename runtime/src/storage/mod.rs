@@ -4,6 +4,7 @@ mod block;
 #[cfg(feature = "s3")]
 mod copy;
 mod create;
+mod direct;
 #[cfg(test)]
 pub(crate) mod faulty;
 mod folder;
@@ -16,6 +17,7 @@ mod uploads;
 
 pub(crate) use block::{block, spawn};
 pub(crate) use create::create;
+pub(crate) use direct::{LARGE, write_durably};
 pub(crate) use folder::{create_durably, sync_folder};
 #[cfg(test)]
 pub(crate) use place::BegunList;

@@ -23,8 +23,6 @@ pub(super) struct Shared<K, V> {
     pub gone: Mutex<Vec<K>>,
     pub number: u32,
     pub form: Form,
-    /// About how many entries it wants.
-    pub most: usize,
     /// What was encoded when it was taken back.
     pub bytes: Mutex<Vec<u8>>,
 }
@@ -57,6 +55,24 @@ impl Form {
 }
 
 impl<K: State, V: State> Shared<K, V> {
+    /// Appends what is wanted of all segments, once.
+    fn encode(&self, out: &mut Vec<u8>) {
+        // In front of those that came again.
+        for key in std::mem::take(&mut *lock(&self.gone)) {
+            pieces::removed_encoded(|out| key.encode(out), out);
+        }
+        for cell in &self.segments {
+            let mut cell = lock(cell);
+            if let Some(segment) = &mut *cell
+                && segment.encoded != self.number
+            {
+                self.form.encode(segment, out);
+                segment.encoded = self.number;
+            }
+        }
+        out.append(&mut lock(&self.bytes));
+    }
+
     /// A segment, if it has it, encoded first if that is not done yet.
     pub fn take_back(&self, number: u32) -> Option<Segment<K, V>> {
         let place = self.numbers.binary_search(&number).ok()?;
@@ -87,6 +103,8 @@ pub(in crate::state) struct Snapshot<K, V>(Mutex<Held<K, V>>);
 enum Held<K, V> {
     Shared(Arc<Shared<K, V>>),
     Encoded(Vec<u8>),
+    /// Whoever asked for it has it.
+    Given,
 }
 
 impl<K, V> Snapshot<K, V> {
@@ -99,27 +117,29 @@ impl<K: State, V: State> Snapshot<K, V> {
     /// Appends what it wants of all segments. Any number of times: what is encoded is kept.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut held = lock(&self.0);
-        if let Held::Shared(shared) = &*held {
-            // Too little where values have much behind them.
-            let mut bytes = Vec::with_capacity(shared.most * size_of::<(K, V)>());
-            // In front of those that came again.
-            for key in std::mem::take(&mut *lock(&shared.gone)) {
-                pieces::removed_encoded(|out| key.encode(out), &mut bytes);
-            }
-            for cell in &shared.segments {
-                let mut cell = lock(cell);
-                if let Some(segment) = &mut *cell
-                    && segment.encoded != shared.number
-                {
-                    shared.form.encode(segment, &mut bytes);
-                    segment.encoded = shared.number;
-                }
-            }
-            bytes.append(&mut std::mem::take(&mut *lock(&shared.bytes)));
+        if let Held::Shared(_) = &*held {
+            let mut bytes = Vec::new();
+            held.give(&mut bytes);
             *held = Held::Encoded(bytes);
         }
         if let Held::Encoded(bytes) = &*held {
             out.extend_from_slice(bytes);
         }
+    }
+
+    /// The same for who keeps it: it is nowhere else then. False: it was given before.
+    pub fn give(&self, out: &mut Vec<u8>) -> bool {
+        lock(&self.0).give(out)
+    }
+}
+
+impl<K: State, V: State> Held<K, V> {
+    fn give(&mut self, out: &mut Vec<u8>) -> bool {
+        match std::mem::replace(self, Held::Given) {
+            Held::Shared(shared) => shared.encode(out),
+            Held::Encoded(bytes) => out.extend_from_slice(&bytes),
+            Held::Given => return false,
+        }
+        true
     }
 }

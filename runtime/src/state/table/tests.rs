@@ -64,7 +64,7 @@ impl Pieces {
             Piece { checkpoint, since: *since, live: shares.live as u64 }.table(&[], &mut bytes);
             pieces::write_table(&[], shares.anew, &mut bytes);
             let from = bytes.len();
-            shares.snapshot.encode(&mut bytes);
+            assert!(shares.snapshot.give(&mut bytes), "it is there once");
             let keys = pieces::keys(&bytes[from..]).len();
             // What was written to, and what was there at the checkpoint before and is gone.
             assert!(keys <= shares.most + before, "{keys} keys");
