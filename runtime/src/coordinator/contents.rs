@@ -132,3 +132,55 @@ impl From<Vec<StateEntry>> for Contents {
         contents
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU8;
+    use std::sync::atomic::Ordering::SeqCst;
+
+    use super::*;
+    use crate::operator::KeyGroupPart;
+
+    /// Each time that it is encoded it is something else.
+    fn pieces() -> VecDeque<LazyPiece> {
+        let piece = |group: u16| {
+            let times = AtomicU8::new(0);
+            let part = KeyGroupPart::new(group, move |out| {
+                out.extend_from_slice(&[7, times.fetch_add(1, SeqCst)]);
+                if group == 2 { Err(JobError::new("no")) } else { Ok(()) }
+            });
+            let (piece, part) = (Piece { checkpoint: 2, since: 1, live: 1 }, LazyPart::new(part.part));
+            LazyPiece { uid: "u".into(), state: "s".into(), schema: "".into(), subtask: 0, group, piece, weight: 1, part }
+        };
+        (0..3).map(piece).collect()
+    }
+
+    #[test]
+    fn what_somebody_else_may_want_is_encoded_once() {
+        let mut pieces = pieces();
+        pieces.truncate(2);
+        let mut carried = pieces.clone();
+        let first = encode_file(&mut pieces, usize::MAX, None).unwrap();
+        let again = encode_file(&mut carried, usize::MAX, None).unwrap();
+        assert!(pieces.is_empty() && carried.is_empty());
+        assert_eq!((first.0.bytes, first.0.xxh3, first.1), (again.0.bytes, again.0.xxh3, again.1));
+    }
+
+    #[test]
+    fn what_was_encoded_in_front_of_a_failure_is_there_for_the_next() {
+        let mut pieces = pieces();
+        let mut next: VecDeque<_> = pieces.iter().take(2).cloned().collect();
+        let expected = encode_file(&mut self::pieces().drain(..2).collect(), usize::MAX, None).unwrap();
+        assert!(encode_file(&mut pieces, usize::MAX, None).is_err());
+        assert_eq!(encode_file(&mut next, usize::MAX, None).unwrap().0.bytes, expected.0.bytes);
+    }
+
+    #[test]
+    fn what_nobody_else_wants_is_not_kept() {
+        let mut pieces = pieces();
+        pieces.truncate(1);
+        let part = Arc::downgrade(&pieces[0].part);
+        let (file, _) = encode_file(&mut pieces, usize::MAX, None).unwrap();
+        assert!(part.upgrade().is_none() && file.bytes.is_unique());
+    }
+}

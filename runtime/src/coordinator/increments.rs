@@ -519,6 +519,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_much_to_be_carried_leaves_memory_as_it_is_written() {
+        for (weight, kept) in [(CARRIED as usize / 2, 2), (CARRIED as usize / 2 + 1, 0)] {
+            let mut increments = begun();
+            assert!(!next(&mut increments, 2, false));
+            let mut pieces = vec![part(0, 2, 1, weight), part(1, 2, 1, weight)];
+            let (_, draft) = increments.join(2, &mut pieces).unwrap();
+            assert_eq!((pieces.len(), draft.pieces.len()), (2, kept));
+            increments.not_stored(draft, false);
+            assert_eq!(next(&mut increments, 3, false), kept == 0, "or it would be missing");
+        }
+    }
+
+    #[test]
     fn too_much_to_be_carried_is_dropped() {
         let mut increments = begun();
         next(&mut increments, 2, false);

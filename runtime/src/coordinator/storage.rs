@@ -6,7 +6,8 @@
 //! and then an error, for an older checkpoint in its place would have the job do again what it has committed.
 //!
 //! What survives a power cut: a file is synced, gets its name by a rename, and then its folder is synced, as is every folder
-//! that was made for it up to one that was there before. So a manifest that is there after a power cut has all its data files,
+//! that was made for it up to one that was there before. A large data file on this machine has its name from the start: nobody looks for it
+//! before a manifest names it. So a manifest that is there after a power cut has all its data files,
 //! and a checkpoint that was said to be complete is there. Removals are not synced: what comes back is removed again by the next
 //! retention, and the manifest goes first, so that what is half removed is not complete.
 

@@ -20,7 +20,12 @@ pub(crate) const LARGE: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     create_durably(folder)?;
-    let mut file = File::create(path)?;
+    // What had this name may be open somewhere: it is left as it is.
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = File::create_new(path)?;
     let written = past_the_cache(path, bytes)?;
     file.seek(SeekFrom::Start(written as u64))?;
     file.write_all(&bytes[written..])?;
