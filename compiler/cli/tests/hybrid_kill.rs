@@ -91,10 +91,18 @@ impl Soak {
         attempts.map(|attempt| attempt.path()).any(|attempt| attempt.join("entries").exists())
     }
 
-    /// Whether there is a checkpoint that builds upon others.
-    fn builds_upon(&self) -> bool {
-        let manifests = self.checkpoints().into_iter().filter(|path| path.ends_with("manifest.json"));
-        manifests.into_iter().any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"of\"")))
+    /// What is to be said of the checkpoints that the killed process has left.
+    fn note(&self, on_disk: bool, left: &mut Left) {
+        let checkpoints = self.checkpoints();
+        let manifests = checkpoints.iter().filter(|path| path.ends_with("manifest.json"));
+        let manifests: String = manifests.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+        let joined = checkpoints.iter().filter_map(|path| path.file_name()?.to_str()).filter(|name| name.starts_with("joined-"));
+        let (named, unnamed): (Vec<_>, Vec<_>) = joined.partition(|name| manifests.contains(&format!("\"{name}\"")));
+        left.on_disk += usize::from(on_disk);
+        left.spilled += usize::from(on_disk && self.has_spilled());
+        left.built_upon[usize::from(on_disk)] += usize::from(manifests.contains("\"of\""));
+        left.compacted += usize::from(!named.is_empty());
+        left.compacting += usize::from(!unnamed.is_empty());
     }
 
     /// Whether there is a checkpoint to go on from.
@@ -145,6 +153,19 @@ impl Soak {
     }
 }
 
+/// How many kills left something.
+#[derive(Default)]
+struct Left {
+    on_disk: usize,
+    /// State on disk that does not fit into memory.
+    spilled: usize,
+    /// A checkpoint that builds upon others, with state in memory and on disk.
+    built_upon: [usize; 2],
+    /// Files of checkpoints that were put together: those that a manifest names, and those that none does, or not yet.
+    compacted: usize,
+    compacting: usize,
+}
+
 fn read(folder: &Path, columns: &[(&str, &str)]) -> Rows {
     let columns: Columns = columns.iter().map(|(name, ty)| (name.to_string(), ty.to_string())).collect();
     if folder.exists() { compare::read(folder, &columns) } else { Rows::new() }
@@ -164,7 +185,7 @@ fn expected_rows() -> Rows {
 }
 
 /// Rows with one key come all over the stages.
-const KEYS: i64 = 3001;
+const KEYS: i64 = 1501;
 
 fn expected_keys() -> Rows {
     let mut keys = BTreeMap::<i64, (i64, i64)>::new();
@@ -215,7 +236,7 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
             let name = if state.is_empty() { name.to_owned() } else { format!("{name}_on_disk") };
             let flow = folder.join(format!("{name}.flow"));
             let text = FLOW.replace("job soak {}", &format!("job soak {{\n{checkpoint}{state}}}"))
-                + &more.replace("PADDING", &"x".repeat(6000));
+                + &more.replace("PADDING", &"x".repeat(12_000));
             std::fs::write(&flow, text).expect("the pipeline can be written");
             support::build(&flow, &folder)
         };
@@ -233,7 +254,7 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
     let expected = expected_rows();
     let mut random = Random(seed | 1);
     let (mut kills, mut runs, mut deleted, mut overtaken, mut in_bucket) = (0, 0, 0, 0, 0);
-    let (mut on_disk, mut spilled, mut built_upon) = (0, 0, 0);
+    let mut left = Left::default();
     let mut seen_at_kills = [0; STAGES.len()];
     let mut in_this_run = 0;
     soak.clear();
@@ -269,11 +290,7 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
         }
         kills += 1;
         in_this_run += 1;
-        if soak.bucket.is_some() && state == 1 {
-            on_disk += 1;
-            spilled += usize::from(soak.has_spilled());
-            built_upon += usize::from(soak.builds_upon());
-        }
+        soak.note(soak.bucket.is_some() && state == 1, &mut left);
         in_bucket += usize::from(soak.in_bucket(runs));
         overtaken += usize::from(soak.holds_rows());
         let rows = soak.rows();
@@ -307,20 +324,26 @@ fn killed_in_every_stage_and_between_them_commits_every_row_once() {
     let what = format!("the last run, after {kills} kills, seed {seed}");
     support::assert_success(&output, &what);
     soak.check(&what);
+    let Left { on_disk, spilled, built_upon, compacted, compacting } = left;
     println!(
         "{kills} kills (seed {seed}) in {} runs of {} rows and {} stages, an undisturbed run takes {} ms: every row once.\n\
          Committed when killed, by stage: {}. Folders of ended stages deleted between kill and restart: {deleted}. \
          Kills that left a checkpoint with rows on their way: {overtaken}. With state on disk: {on_disk}; more of it than fits into \
-         memory: {spilled}; with a checkpoint that builds upon others: {built_upon}. With checkpoints in a bucket: {in_bucket}.",
+         memory: {spilled}. With a checkpoint that builds upon others: {} with state in memory, {} on disk. With files of checkpoints \
+         that were put together: {compacted}; while that was done, or before a checkpoint named them: {compacting}. \
+         With checkpoints in a bucket: {in_bucket}.",
         runs + 1,
         all_ids().end,
         STAGES.len(),
         undisturbed.as_millis(),
         STAGES.iter().zip(seen_at_kills).map(|(stage, kills)| format!("{stage} {kills}")).collect::<Vec<_>>().join(", "),
+        built_upon[0],
+        built_upon[1],
     );
     if on_disk >= 100 {
         assert!(spilled > 0, "state has never been more than fits into memory: that is not soaked");
-        assert!(built_upon > 0, "no checkpoint builds upon another: that is not soaked");
+        assert!(built_upon.iter().all(|&kills| kills > 0), "no checkpoint builds upon another: that is not soaked");
+        assert!(compacted > 0 && compacting > 0, "no files of checkpoints are put together: that is not soaked");
     }
 }
 
@@ -335,7 +358,7 @@ stream copies = rows | select { id }
 
 stream keys =
     rows
-    | select { id, at, key: id % 3001, long: f"{id % 3001} PADDING" }
+    | select { id, at, key: id % 1501, long: f"{id % 1501} PADDING" }
     | aggregate by (key, long) over tumbling(1d) { key, rows: count(), sum: sum(id) }
 
 sink copies into file { path: "s3://data/out/copies", format: json, existing: replace }
