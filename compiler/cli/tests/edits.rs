@@ -22,9 +22,10 @@ fn job() -> String {
 }
 
 /// The streams beside the one that is looked at.
-fn others(mean: &str, window: &str, frame: &str) -> String {
+fn others(mean: &str, amount: &str, window: &str, frame: &str) -> String {
     format!(
         "stream means = rows | aggregate by k {{ k, n: {mean}(v) }}\nsink means into blackhole {{}}\n\
+         stream exact = rows | aggregate by k {{ k, n: sum({amount}) }}\nsink exact into blackhole {{}}\n\
          stream minutes = rows | aggregate by k over {window} {{ k, n: sum(v) }}\nsink minutes into blackhole {{}}\n\
          stream frames = rows | select {{ k, n: count() over (by k, {frame}) }}\nsink frames into blackhole {{}}\n"
     )
@@ -35,7 +36,7 @@ const SINK: &str = "sink by_key | changes into file { path: out, format: json }\
 
 fn first() -> String {
     let by_key = "param least: int64 = 0\nstream by_key = rows | where v > least | aggregate by k { k, total: sum(v) }\n";
-    let others = others("sum", "tumbling(1h)", "last 3 rows");
+    let others = others("sum", "v", "tumbling(1h)", "last 3 rows");
     format!("{}{RECORD}{}{by_key}{SINK}{others}{GONE}", job(), source("rows"))
 }
 
@@ -44,14 +45,14 @@ fn first() -> String {
 fn innocent() -> String {
     let by_key = "// How much there is.\nparam lowest: int64 = -5\nstream by_key =\n    rows\n    | union more\n    | where v > lowest\n    \
                   | select { who: k, v: v * 1 } // As before.\n    | aggregate by who { k: who, total: sum(v) }\n";
-    let others = others("sum", "tumbling(1h)", "last 3 rows");
+    let others = others("sum", "v", "tumbling(1h)", "last 3 rows");
     format!("{}{GONE}{others}{SINK}{RECORD}{}{}{by_key}", job(), source("more"), source("rows"))
 }
 
-/// Another key of the same type, another function, another window, another frame, and a stream less.
+/// Another key of the same type, another function, another type, another window, another frame, and a stream less.
 fn harmful() -> String {
     let by_key = "stream by_key = rows | where v > 0 | aggregate by k2 { k: k2, total: sum(v) }\n";
-    let others = others("avg", "tumbling(2h)", "last 5 rows");
+    let others = others("avg", "cast(v, decimal(20, 2))", "tumbling(2h)", "last 5 rows");
     format!("{}{RECORD}{}{by_key}{SINK}{others}", job(), source("rows"))
 }
 
@@ -145,7 +146,9 @@ fn state_goes_to_nobody_whose_it_is_not() {
         sink.into_iter().chain(CHANGED.iter().filter(|uid| **uid != without).flat_map(|uid| ["--drop-state", *uid])).collect()
     };
     for uid in CHANGED {
-        let output = start(&harmful, &place, &flags(uid)).wait_with_output().expect("the job ends");
+        let mut job = start(&harmful, &place, &flags(uid));
+        wait_for(&format!("the refusal of {uid}"), || job.try_wait().expect("a process").is_some());
+        let output = job.wait_with_output().expect("the job ends");
         let told = told(&output);
         assert_eq!(output.status.code(), Some(1), "{uid}: {told}");
         let error = &told[told.find("failed: ").unwrap_or_else(|| panic!("no error: {told}"))..];

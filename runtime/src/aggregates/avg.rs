@@ -64,8 +64,8 @@ mod engine {
         ($($scale:literal => $mean:literal),*) => {$(
             impl<const P: u8> Average for Decimal<P, $scale> {
                 type Mean = Decimal<38, $mean>;
-                fn mean(total: &i128, count: i64) -> Result<Self::Mean, EvalError> {
-                    let scaled = I256::from(*total) * I256::from(pow10($mean - $scale));
+                fn mean(total: &Self::Total, count: i64) -> Result<Self::Mean, EvalError> {
+                    let scaled = I256::from(total.0) * I256::from(pow10($mean - $scale));
                     Decimal::checked_wide(divide_half_up(scaled, I256::from(count)))
                 }
             }

@@ -57,6 +57,18 @@ mod engine {
         }
     }
 
+    /// Of decimals: a checkpoint says how many digits there are behind the point.
+    impl<const S: u8> Total for Decimal<38, S> {
+        #[inline]
+        fn add(&mut self, other: &Self) -> Result<(), EvalError> {
+            Total::add(&mut self.0, &other.0)
+        }
+        #[inline]
+        fn subtract(&mut self, other: &Self) -> Result<(), EvalError> {
+            Total::subtract(&mut self.0, &other.0)
+        }
+    }
+
     /// A sum of floats and what its rounding has lost so far (Neumaier). Values that are not finite are counted apart, so
     /// that they can be taken back.
     #[derive(Clone, Debug, Default, PartialEq)]
@@ -174,15 +186,15 @@ mod engine {
     floats!(f32, f64);
 
     impl<const P: u8, const S: u8> Summable for Decimal<P, S> {
-        type Total = i128;
+        type Total = Decimal<38, S>;
         type Output = Decimal<38, S>;
         #[inline]
-        fn total(self) -> i128 {
-            self.0
+        fn total(self) -> Decimal<38, S> {
+            Decimal(self.0)
         }
         #[inline]
-        fn output(total: &i128) -> Result<Decimal<38, S>, EvalError> {
-            Decimal::checked(*total)
+        fn output(total: &Decimal<38, S>) -> Result<Decimal<38, S>, EvalError> {
+            Decimal::checked(total.0)
         }
     }
 
@@ -275,6 +287,15 @@ mod engine {
             sum.retract(f64::NAN).unwrap();
             sum.retract(f64::INFINITY).unwrap();
             assert_eq!(sum.finish(), Ok(Some(1.0)));
+        }
+
+        /// Else the total of integers would be read as one of hundredths, behind an edit.
+        #[test]
+        fn a_checkpoint_tells_totals_of_other_digits_apart() {
+            assert_eq!(Sum::<i32>::schema(), "sum{total:int128,count:int64}");
+            assert_eq!(Sum::<Decimal<5, 2>>::schema(), "sum{total:decimal(38,2),count:int64}");
+            let total = Decimal::<38, 2>(i128::MAX);
+            assert_eq!(crate::state::decode_from_slice::<Decimal<38, 2>>(&crate::state::encode_to_vec(&total)), Ok(total));
         }
 
         #[test]
