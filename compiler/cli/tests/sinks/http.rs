@@ -1,6 +1,7 @@
 //! The sink `http`: a service that refuses, hesitates, is away; a job that is killed. Every row arrives at least once.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -10,7 +11,8 @@ use millstream_testkit::http::{Reply, Request, serve};
 use super::{Job, Kill, number, stderr, support};
 
 static JOB: LazyLock<Job> = LazyLock::new(|| {
-    let sink = "http { url: $ROWS_URL, authorization: $ROWS_TOKEN, format: json, batch: 100, timeout: 500ms, flush_after: 50ms }";
+    let sink = "http { url: $ROWS_URL, authorization: $ROWS_TOKEN, format: json, batch: 100, timeout: 500ms, flush_after: 50ms }\n\n\
+                sink rows into file { path: out, format: json }";
     Job::build("to_http", sink, 5000)
 });
 
@@ -25,6 +27,10 @@ struct State {
     script: VecDeque<Act>,
     /// After so many requests everything is refused.
     broken_after: Option<usize>,
+    /// Nothing is answered.
+    hangs: bool,
+    /// So many were not.
+    hung: usize,
     requests: usize,
     taken: Vec<u64>,
 }
@@ -58,7 +64,11 @@ fn reply(request: &Request, state: &Mutex<State>) -> Reply {
     let mut state = state.lock().unwrap();
     state.requests += 1;
     let broken = state.broken_after.is_some_and(|most| state.requests > most);
-    let act = if broken { Some(Act::Answer("400 Bad Request")) } else { state.script.pop_front() };
+    let act = match (broken, state.hangs) {
+        (true, _) => Some(Act::Answer("400 Bad Request")),
+        (_, true) => Some(Act::Hang),
+        _ => state.script.pop_front(),
+    };
     match act {
         None => {
             assert!(request.head.contains("authorization: bearer t\r\n"), "{}", request.head);
@@ -67,6 +77,7 @@ fn reply(request: &Request, state: &Mutex<State>) -> Reply {
         }
         Some(Act::Answer(status)) => Reply::Answer(format!("{status}\r\ncontent-length: 14\r\n\r\nno such column")),
         Some(Act::Hang) => {
+            state.hung += 1;
             drop(state);
             std::thread::sleep(Duration::from_secs(1));
             Reply::BreakOff
@@ -91,7 +102,7 @@ fn a_service_that_is_busy_or_slow_gets_every_row() {
         ],
         None,
     );
-    let output = command(&service, &[]).output().unwrap();
+    let output = command(&service, &["--out", "busy"]).output().unwrap();
     support::assert_success(&output, "a busy service");
     service.assert_all_arrived("a busy service");
     assert!(stderr(&output).contains("rows are sent again: POST http://127.0.0.1:"), "{}", stderr(&output));
@@ -101,7 +112,16 @@ fn a_service_that_is_busy_or_slow_gets_every_row() {
 #[test]
 fn a_refusal_ends_the_job_and_the_next_start_skips_nothing() {
     let checkpoints = JOB.folder.join("refused-checkpoints");
-    let args = ["--rate", "4000", "--checkpoint-interval", "50ms", "--checkpoint-dir", checkpoints.to_str().unwrap()];
+    let args = [
+        "--rate",
+        "4000",
+        "--checkpoint-interval",
+        "50ms",
+        "--checkpoint-dir",
+        checkpoints.to_str().unwrap(),
+        "--out",
+        "refused",
+    ];
     let service = Service::start(Vec::new(), Some(12));
     let output = command(&service, &args).output().unwrap();
     let message = stderr(&output);
@@ -119,7 +139,8 @@ fn a_refusal_ends_the_job_and_the_next_start_skips_nothing() {
 #[test]
 fn a_job_that_is_killed_sends_every_row_at_least_once() {
     let checkpoints = JOB.folder.join("killed-checkpoints");
-    let args = ["--rate", "2000", "--checkpoint-interval", "50ms", "--checkpoint-dir", checkpoints.to_str().unwrap()];
+    let args =
+        ["--rate", "2000", "--checkpoint-interval", "50ms", "--checkpoint-dir", checkpoints.to_str().unwrap(), "--out", "killed"];
     let service = Service::start(Vec::new(), None);
     let taken_up = || std::fs::read_dir(&checkpoints).into_iter().flatten().flatten().map(|entry| entry.path());
     for millis in [100, 250, 0] {
@@ -133,6 +154,55 @@ fn a_job_that_is_killed_sends_every_row_at_least_once() {
     support::assert_success(&output, "after three kills");
     assert!(stderr(&output).contains("resuming from checkpoint"), "it began anew: {}", stderr(&output));
     service.assert_all_arrived("after three kills");
+}
+
+/// C72: a signal while a sink waits for an answer that does not come. The last checkpoint waits for that, too.
+#[test]
+fn a_stop_while_nobody_answers_ends_in_time_and_every_row_counts_once() {
+    let (checkpoints, out) = (JOB.folder.join("hanging-checkpoints"), JOB.folder.join("hanging"));
+    let args = [
+        "--rate",
+        "4000",
+        "--checkpoint-interval",
+        "50ms",
+        "--checkpoint-dir",
+        checkpoints.to_str().unwrap(),
+        "--out",
+        "hanging",
+    ];
+    let service = Service::start(Vec::new(), None);
+    let hung = || service.state.lock().unwrap().hung;
+    // Started, and stuck.
+    let stuck = |more: &[&str]| {
+        let before = hung();
+        let mut child = Kill(command(&service, &[&args[..], more].concat()).spawn().unwrap());
+        support::wait_for("rows", || more.contains(&"--stop-timeout") || service.taken().len() > 200);
+        service.state.lock().unwrap().hangs = true;
+        support::wait_for("a request that is not answered", || hung() > before);
+        let messages = BufReader::new(child.0.stderr.take().unwrap()).lines().map(Result::unwrap);
+        (child, messages)
+    };
+
+    let (mut child, mut messages) = stuck(&[]);
+    support::signal(&child.0, "TERM");
+    assert!(messages.any(|line| line.contains("stopping with a last checkpoint; once more to stop at once")));
+    assert_eq!(child.0.try_wait().unwrap(), None, "it has no last checkpoint");
+    support::signal(&child.0, "TERM");
+    assert!(messages.any(|line| line.contains("stopped at once: the next start goes on from the last complete checkpoint")));
+    assert_eq!(child.0.wait().unwrap().code(), Some(143));
+
+    let (mut child, mut messages) = stuck(&["--stop-timeout", "300ms"]);
+    support::signal(&child.0, "TERM");
+    assert!(
+        messages.any(|line| line.contains("the last checkpoint took longer than 300ms: the next start goes on from the last"))
+    );
+    assert_eq!(child.0.wait().unwrap().code(), Some(124));
+
+    service.state.lock().unwrap().hangs = false;
+    let output = command(&service, &args).output().unwrap();
+    support::assert_success(&output, "once it answers");
+    service.assert_all_arrived("after it did not answer");
+    JOB.assert_all_once(&out, "beside a service that did not answer");
 }
 
 #[test]
