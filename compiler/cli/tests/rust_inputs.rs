@@ -251,9 +251,11 @@ fn five_streams_come_into_one_operator() {
     drop_in(&folder, "rates", "0", "{\"rate\":7}\n");
     drop_in(&folder, "titles", "0", "{\"title\":\"Dr\"}\n");
     drop_all(&folder, 100);
+    // Two subtasks read files: the later one may be read first.
+    wait_for("the first rows", || entries(&folder).len() >= 34);
     drop_all(&folder, 200);
     // Two subtasks have heard of the rate and of the title; 3 streams of 20 rows have come.
-    wait_for("the first rows", || entries(&folder).len() >= 64);
+    wait_for("the rows behind them", || entries(&folder).len() >= 64);
     job.kill().expect("killed");
     job.wait().expect("dead");
     let first = entries(&folder);

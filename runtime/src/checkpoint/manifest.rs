@@ -24,6 +24,8 @@ pub struct Manifest {
     pub max_parallelism: u32,
     /// The folder of the checkpoint that the job has taken over at last, and from which this one comes: it may be removed since.
     pub claimed: Option<String>,
+    /// All sources had ended because the job was told to drain: windows that were open have been written, though more rows may come.
+    pub drained: bool,
     pub chains: Vec<ChainEntry>,
     /// What the state of operators is kept by. None: whoever wrote it did not say.
     pub kept_by: Option<Vec<KeptBy>>,
@@ -147,6 +149,9 @@ impl Manifest {
             "chains": chains,
             "files": files,
         });
+        if self.drained {
+            json["drained"] = true.into();
+        }
         if let Some(claimed) = &self.claimed {
             json["claimed"] = claimed.as_str().into();
         }
@@ -202,6 +207,7 @@ impl Manifest {
             epoch: json["epoch"].as_u64().unwrap_or(0),
             max_parallelism: u32::try_from(json["max_parallelism"].as_u64()?).ok()?,
             claimed: json["claimed"].as_str().map(str::to_owned),
+            drained: json["drained"].as_bool().unwrap_or_default(),
             chains: chains.collect::<Option<_>>()?,
             kept_by: json.get("kept_by").map(kept_by_from_json).map_or(Some(None), |kept_by| kept_by.map(Some))?,
             files: files.collect::<Option<_>>()?,
@@ -239,6 +245,7 @@ pub(crate) mod tests {
             epoch: 3,
             max_parallelism: 128,
             claimed: Some("/old/checkpoint-000009".into()),
+            drained: true,
             chains: vec![ChainEntry {
                 name: "flights".into(),
                 subtasks: vec![SubtaskEntry { finished: true, watermark: i64::MIN }],

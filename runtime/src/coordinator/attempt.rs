@@ -130,6 +130,7 @@ impl<'a> Attempt<'a> {
         let Start { store, checkpoint, elsewhere, mut first_checkpoint, run, claimed } = start;
         let named = elsewhere.is_some();
         let job = &settings.job;
+        let drained = checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.manifest.drained);
         let inherited = checkpoint.as_ref().and_then(|checkpoint| checkpoint.manifest.claimed.clone());
         let mut increments = Increments::new(job.state);
         if let Some(checkpoint) = &checkpoint {
@@ -187,6 +188,7 @@ impl<'a> Attempt<'a> {
                 run,
                 max_parallelism: settings.max_parallelism,
                 claimed: claimed.as_ref().map(|folder| folder.display().to_string()).or(inherited),
+                drained,
                 kept_by: job.kept_by.clone(),
             },
             store,

@@ -49,6 +49,8 @@ pub(super) struct Identity {
     pub max_parallelism: u32,
     /// What the job has taken over.
     pub claimed: Option<String>,
+    /// It goes on from a checkpoint behind a drain.
+    pub drained: bool,
     /// What state is kept by.
     pub kept_by: Vec<KeptBy>,
 }
@@ -116,6 +118,7 @@ impl Pending {
             epoch: 0,
             max_parallelism: identity.max_parallelism,
             claimed: identity.claimed.clone(),
+            drained: identity.drained,
             chains: chains.iter().map(|&name| ChainEntry { name: name.to_owned(), subtasks: Vec::new() }).collect(),
             kept_by: Some(identity.kept_by.clone()),
             files: Vec::new(),

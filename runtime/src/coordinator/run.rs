@@ -356,11 +356,11 @@ async fn look_up(
         return Ok((found, None));
     }
     let named = CheckpointStore::named(path, settings.job.name, &landing(settings)?).await?;
-    if named.checkpoint.manifest.is_of_the_end() {
+    if named.checkpoint.manifest.drained {
         return Err(JobError::new(format!(
-            "cannot resume from `{}`: it was taken when the job had come to its end, because its input had ended or by `stop --drain`. \
+            "cannot resume from `{}`: it was taken behind `stop --drain`, which ended all input. \
              Windows that were open have been written and forgotten, so rows from then on would make parts of them a second time\n  name \
-             a checkpoint from before the end (`stop` without --drain takes one), or start from the beginning with --fresh",
+             a checkpoint from before that (`stop` without --drain takes one), or start from the beginning with --fresh",
             named.folder.display()
         )));
     }

@@ -148,6 +148,7 @@ impl Attempt<'_> {
         let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
         let requests = std::mem::take(&mut pending.requests);
         let (mut manifest, mut contents) = pending.complete(&self.identity, &names);
+        manifest.drained = (manifest.drained || self.drained) && manifest.is_of_the_end();
         let draft = match self.increments.join(id, &mut contents.pieces) {
             Ok((files, draft)) => {
                 manifest.files = files;
