@@ -20,16 +20,6 @@ fn rows_without_state(pipeline: &Pipeline) {
     let (_sender, _rows) = pipeline.channel::<Forgetful>("rows", 10);
 }
 
-fn a_float_as_key(pipeline: &Pipeline) {
-    let (_sender, orders) = pipeline.channel::<Order>("orders", 10);
-    let _first = orders.key_by(|order| order.amount).first().into_channel(10);
-}
-
-fn a_float_as_order(pipeline: &Pipeline) {
-    let (_sender, orders) = pipeline.channel::<Order>("orders", 10);
-    let _top = orders.key_by(|_| ()).top(3, |order| order.amount).rows().into_channel(10);
-}
-
 fn a_union_of_different_rows(pipeline: &Pipeline) {
     let (_sender, orders) = pipeline.channel::<Order>("orders", 10);
     let (_numbers, numbers) = pipeline.channel::<i64>("numbers", 10);
