@@ -439,7 +439,7 @@ impl<'a> Attempt<'a> {
                 let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == ack.checkpoint) else {
                     // It was given up. The part of the next one comes behind this one, so nothing of it can be complete.
                     self.increments.keep(ack.contents.pieces);
-                    self.carried.keep(ack.contents.entries);
+                    self.carried.keep(ack.checkpoint, ack.contents.entries);
                     return Ok(());
                 };
                 pending.acknowledge(task, ack)?;

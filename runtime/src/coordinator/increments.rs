@@ -227,8 +227,11 @@ impl Increments {
     /// All parts are there: brings what is carried before them. Gives the files to build upon. An error: they do not join, and the
     /// checkpoint is to be given up.
     pub(super) fn join(&mut self, id: u64, pieces: &mut Vec<LazyPiece>) -> JobResult<(Vec<DataFile>, Draft)> {
-        let mut carried = std::mem::take(&mut self.carried);
-        self.carried_bytes = 0;
+        // What was given up behind it stays where it is.
+        let (mut carried, later): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.carried).into_iter().partition(|piece| piece.piece.checkpoint <= id);
+        self.carried_bytes = later.iter().map(|piece| piece.weight as u64).sum();
+        self.carried = later;
         let begun = self.begun.iter().find(|begun| begun.id == id).copied().unwrap_or(Begun { id, ..Begun::default() });
         let mut chain = match &self.stored {
             Some(stored) if !begun.begins => stored.clone(),

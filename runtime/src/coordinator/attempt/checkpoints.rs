@@ -157,7 +157,7 @@ impl Attempt<'_> {
             Err(error) => return self.not_joined(id, contents.entries, requests, &error),
         };
         let entries = &mut contents.entries;
-        let mut sealed = self.carried.join(entries);
+        let mut sealed = self.carried.join(id, entries);
         let committables = collect(&*entries)?;
         for queue in self.regions.iter_mut().filter_map(Region::queue_mut) {
             sealed.extend(queue.seal(id)?);

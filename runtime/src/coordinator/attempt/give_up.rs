@@ -87,7 +87,7 @@ impl Attempt<'_> {
         let lost = index
             .and_then(|index| self.pending.remove(index))
             .map(|pending| Lost { id: checkpoint, requests: self.abandon_pending(pending) });
-        self.carried.keep(staged);
+        self.carried.keep(checkpoint, staged);
         self.increments.lose();
         let chain = self.settings.job.chains[task.chain].name;
         match lost {
@@ -118,21 +118,22 @@ impl Attempt<'_> {
         requests: Vec<CheckpointRequest>,
         error: &JobError,
     ) -> JobResult<()> {
-        self.carried.keep(entries);
+        self.carried.keep(id, entries);
         self.give_up(Lost { id, requests }, error.message())
     }
 
     fn abandon_pending(&mut self, pending: Pending) -> Vec<CheckpointRequest> {
+        let id = pending.id;
         let (contents, requests) = pending.abandon();
         self.increments.keep(contents.pieces);
-        self.carried.keep(contents.entries);
+        self.carried.keep(id, contents.entries);
         requests
     }
 
     /// What it has written is removed, once `before` is done.
     fn abandon_writing(&mut self, writing: Writing, before: impl Future<Output = ()> + Send + 'static) -> Lost {
         let Writing { id, committables, sealed, draft, requests, unreadable, .. } = writing;
-        self.carried.keep_collected(committables, sealed);
+        self.carried.keep_collected(id, committables, sealed);
         self.increments.not_stored(draft, unreadable.load(SeqCst));
         if let Some(store) = self.store.clone() {
             while self.stale.try_join_next().is_some() {}
