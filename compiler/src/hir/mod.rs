@@ -31,6 +31,6 @@ pub use facts::Facts;
 pub use growth::ends;
 pub use lower::{lower, lower_with_facts};
 pub use program::{Node, NodeId, Program};
-pub use settings::SETTINGS;
+pub use settings::{CHECKPOINT_SETTINGS, SETTINGS};
 pub use stages::WINDOWS;
 pub use types::written::BUILT_IN as BUILT_IN_TYPES;

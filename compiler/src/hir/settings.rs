@@ -20,6 +20,8 @@ use crate::syntax::ast::{self, Setting, SettingValue};
 pub const SETTINGS: &[&str] =
     &["parallelism", "max_parallelism", "checkpoint", "buffer_timeout", "restart", "on error", "state", "ttl"];
 
+pub use checkpoint::BLOCK as CHECKPOINT_SETTINGS;
+
 /// Reads the `job` item; defaults where there is none.
 pub fn lower(cx: &mut Context<'_>) -> JobSettings {
     let mut settings = JobSettings::new(default_name(cx));

@@ -304,9 +304,7 @@ impl<'a> Context<'a> {
         if self.word(brace) != "{" || self.open.len() > 1 {
             return match self.word(brace.wrapping_sub(1)) {
                 "disk" => Place::Words(&["path", "memory"]),
-                _ if self.word(brace) == "{" => {
-                    Place::Words(&["timeout", "pause", "concurrent", "tolerate", "keep", "mode", "unaligned"])
-                }
+                _ if self.word(brace) == "{" => Place::Words(crate::hir::CHECKPOINT_SETTINGS),
                 _ => Place::Nothing,
             };
         }

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::join::{Join, Spec, operation};
+use super::join::{Join, Spec, all_lefts, operation, pairs};
 use super::keyed::{TimedStream, time_expr};
 use super::link::{Branch, Link};
 use super::process::two;
@@ -55,7 +55,7 @@ where
         M: Fn(&T, &R) -> Out + Clone + Send + Sync + 'static,
     {
         let at = origin(Location::caller(), "join");
-        self.joined(JoinKind::Inner, move |left: &T, right: &R| Some(make(left, right)), |_: &T| None, at)
+        self.joined(JoinKind::Inner, pairs(make), at)
     }
 
     /// One row of each left row, whether it has a version or not.
@@ -66,9 +66,7 @@ where
         M: Fn(&T, Option<&R>) -> Out + Clone + Send + Sync + 'static,
     {
         let at = origin(Location::caller(), "join");
-        let alone = make.clone();
-        let both = move |left: &T, right: &R| Some(make(left, Some(right)));
-        self.joined(JoinKind::Left, both, move |left: &T| Some(alone(left, None)), at)
+        self.joined(JoinKind::Left, all_lefts(make), at)
     }
 
     /// As [`inner`](Self::inner); left rows that come too late are a stream of their own.
@@ -79,7 +77,7 @@ where
         M: Fn(&T, &R) -> Out + Clone + Send + Sync + 'static,
     {
         let at = origin(Location::caller(), "join");
-        let spec = Spec::new(&self.left, &self.right, (move |left: &T, right: &R| Some(make(left, right)), |_: &T| None));
+        let spec = Spec::new(&self.left, &self.right, pairs(make));
         let operation = shown::<T, R, K>(JoinKind::Inner, true, &at);
         let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
         let late = Branch::new();
@@ -91,13 +89,13 @@ where
         (main, late)
     }
 
-    fn joined<Out, B, A>(self, kind: JoinKind, both: B, alone: A, at: Origin) -> Stream<Out, impl Link<Out>>
+    fn joined<Out, B, A>(self, kind: JoinKind, make: (B, A), at: Origin) -> Stream<Out, impl Link<Out>>
     where
         Out: Row,
         B: Fn(&T, &R) -> Option<Out> + Clone + Send + Sync + 'static,
         A: Fn(&T) -> Option<Out> + Clone + Send + Sync + 'static,
     {
-        let spec = Spec::new(&self.left, &self.right, (both, alone));
+        let spec = Spec::new(&self.left, &self.right, make);
         let operation = shown::<T, R, K>(kind, false, &at);
         let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
         two(left, right.from, "join", operation, rows::<Out>(), at, move |_| {

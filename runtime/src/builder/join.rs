@@ -70,7 +70,7 @@ where
         M: Fn(&T, &R) -> Out + Clone + Send + Sync + 'static,
     {
         let at = origin(Location::caller(), "join");
-        self.joined(JoinKind::Inner, move |left: &T, right: &R| Some(make(left, right)), |_: &T| None, at)
+        self.joined(JoinKind::Inner, pairs(make), at)
     }
 
     /// One row of each pair, and one of each left row that has no partner.
@@ -81,27 +81,21 @@ where
         M: Fn(&T, Option<&R>) -> Out + Clone + Send + Sync + 'static,
     {
         let at = origin(Location::caller(), "join");
-        let alone = make.clone();
-        self.joined(
-            JoinKind::Left,
-            move |left: &T, right: &R| Some(make(left, Some(right))),
-            move |left: &T| Some(alone(left, None)),
-            at,
-        )
+        self.joined(JoinKind::Left, all_lefts(make), at)
     }
 
     /// The left rows that have a partner, once.
     #[track_caller]
     pub fn semi(self) -> Stream<T, impl Link<T>> {
         let at = origin(Location::caller(), "join");
-        self.joined(JoinKind::Semi, |_: &T, _: &R| None, |left: &T| Some(left.clone()), at)
+        self.joined(JoinKind::Semi, lefts(), at)
     }
 
     /// The left rows that have no partner.
     #[track_caller]
     pub fn anti(self) -> Stream<T, impl Link<T>> {
         let at = origin(Location::caller(), "join");
-        self.joined(JoinKind::Anti, |_: &T, _: &R| None, |left: &T| Some(left.clone()), at)
+        self.joined(JoinKind::Anti, lefts(), at)
     }
 
     /// As [`inner`](Self::inner); left rows that come too late are a stream of their own.
@@ -114,7 +108,7 @@ where
         let at = origin(Location::caller(), "join");
         let (kind, before, after) = (JoinKind::Inner, self.before, self.after);
         let operation = self.operation(kind, true, &at);
-        let spec = self.spec(move |left: &T, right: &R| Some(make(left, right)), |_: &T| None);
+        let spec = Spec::new(&self.left, &self.right, pairs(make));
         let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
         let late = Branch::new();
         let ways = late.clone();
@@ -125,7 +119,7 @@ where
         (main, late)
     }
 
-    fn joined<Out, B, A>(self, kind: JoinKind, both: B, alone: A, at: Origin) -> Stream<Out, impl Link<Out>>
+    fn joined<Out, B, A>(self, kind: JoinKind, make: (B, A), at: Origin) -> Stream<Out, impl Link<Out>>
     where
         Out: Row,
         B: Fn(&T, &R) -> Option<Out> + Clone + Send + Sync + 'static,
@@ -133,21 +127,40 @@ where
     {
         let (before, after) = (self.before, self.after);
         let operation = self.operation(kind, false, &at);
-        let spec = self.spec(both, alone);
+        let spec = Spec::new(&self.left, &self.right, make);
         let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
         two(left, right.from, "join", operation, rows::<Out>(), at, move |_| {
             Ok(IntervalJoin::new(kind, -before, after, spec.clone()))
         })
     }
 
-    fn spec<Out, B, A>(&self, both: B, alone: A) -> Spec<T, R, K, Out, (F, FR), (W, WR), (B, A)> {
-        Spec::new(&self.left, &self.right, (both, alone))
-    }
-
     fn operation(&self, kind: JoinKind, late_output: bool, at: &Origin) -> Operation {
         let times = JoinTimes { left: time_expr(at), right: time_expr(at), late_output };
         operation::<T, R, K>(kind, JoinHow::Within { from: -self.before, to: self.after, times }, Emit::Append, at)
     }
+}
+
+/// What is made of a pair, and of a left row alone: pairs.
+pub(super) fn pairs<T, R, Out>(
+    make: impl Fn(&T, &R) -> Out + Clone + Send + Sync + 'static,
+) -> (impl Fn(&T, &R) -> Option<Out> + Clone + Send + Sync + 'static, impl Fn(&T) -> Option<Out> + Clone + Send + Sync + 'static)
+{
+    (move |left: &T, right: &R| Some(make(left, right)), |_: &T| None)
+}
+
+/// Each left row, with the right rows that it has, or with none.
+pub(super) fn all_lefts<T, R, Out>(
+    make: impl Fn(&T, Option<&R>) -> Out + Clone + Send + Sync + 'static,
+) -> (impl Fn(&T, &R) -> Option<Out> + Clone + Send + Sync + 'static, impl Fn(&T) -> Option<Out> + Clone + Send + Sync + 'static)
+{
+    let alone = make.clone();
+    (move |left: &T, right: &R| Some(make(left, Some(right))), move |left: &T| Some(alone(left, None)))
+}
+
+/// Left rows as they are.
+pub(super) fn lefts<T: Clone, R>()
+-> (impl Fn(&T, &R) -> Option<T> + Clone + Send + Sync + 'static, impl Fn(&T) -> Option<T> + Clone + Send + Sync + 'static) {
+    (|_: &T, _: &R| None, |left: &T| Some(left.clone()))
 }
 
 /// The operation as the graph has it.

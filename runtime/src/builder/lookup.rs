@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::time::Duration;
 
-use super::join::operation;
+use super::join::{all_lefts, lefts, operation, pairs};
 use super::link::Link;
 use super::micros;
 use super::names::keep;
@@ -343,7 +343,7 @@ where
         M: Fn(&T, &E::Row) -> Out + Clone + Send + Sync + 'static,
     {
         let at = origin(Location::caller(), "join");
-        self.joined(JoinKind::Inner, move |left: &T, right: &E::Row| Some(make(left, right)), |_: &T| None, &at)
+        self.joined(JoinKind::Inner, pairs(make), &at)
     }
 
     /// One row of each pair, and one of each row that is not found.
@@ -354,30 +354,27 @@ where
         M: Fn(&T, Option<&E::Row>) -> Out + Clone + Send + Sync + 'static,
     {
         let at = origin(Location::caller(), "join");
-        let alone = make.clone();
-        let both = move |left: &T, right: &E::Row| Some(make(left, Some(right)));
-        self.joined(JoinKind::Left, both, move |left: &T| Some(alone(left, None)), &at)
+        self.joined(JoinKind::Left, all_lefts(make), &at)
     }
 
     /// The rows that are found, once.
     #[track_caller]
     pub fn semi(self) -> Stream<T, impl Link<T>> {
         let at = origin(Location::caller(), "join");
-        self.joined(JoinKind::Semi, |_: &T, _: &E::Row| None, |left: &T| Some(left.clone()), &at)
+        self.joined(JoinKind::Semi, lefts(), &at)
     }
 
     /// The rows that are not found.
     #[track_caller]
     pub fn anti(self) -> Stream<T, impl Link<T>> {
         let at = origin(Location::caller(), "join");
-        self.joined(JoinKind::Anti, |_: &T, _: &E::Row| None, |left: &T| Some(left.clone()), &at)
+        self.joined(JoinKind::Anti, lefts(), &at)
     }
 
     fn joined<Out, B, A>(
         self,
         kind: JoinKind,
-        both: B,
-        alone: A,
+        (both, alone): (B, A),
         at: &Origin,
     ) -> Stream<Out, impl Link<Out> + use<T, L, K, F, E, Out, B, A>>
     where

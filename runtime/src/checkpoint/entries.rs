@@ -88,8 +88,9 @@ const MAGIC: &[u8; 8] = b"MSSTATE2";
 /// The first version had no pieces, and wrote out every name.
 const FIRST: &[u8; 8] = b"MSSTATE1";
 
-/// Whole blocks of a disk begin at multiples of this.
-const BLOCK: usize = 4096;
+/// Whole blocks of a disk begin at multiples of this, and so does the memory that is written to them past the page cache: enough for every
+/// disk.
+pub const BLOCK: usize = 4096;
 
 /// The length of a name that is the same as in the entry before.
 const SAME: u64 = u64::MAX;

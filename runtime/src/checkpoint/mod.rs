@@ -13,7 +13,7 @@ mod show;
 mod stored;
 mod walk;
 
-pub use entries::{EntryWriter, NewFile, Part, StateEntry, decode_entries, encode_entries};
+pub use entries::{BLOCK, EntryWriter, NewFile, Part, StateEntry, decode_entries, encode_entries};
 pub use evolve::{Conversion, ConversionError, Mismatch};
 pub use folder::{Listed, MANIFEST, ReadError, folder_of, list, number_of, read, read_manifest, savepoint_of};
 pub use layout::{Layout, TimeKind};

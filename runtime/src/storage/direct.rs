@@ -8,9 +8,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::{create_durably, sync_folder};
-
-/// Where a buffer has to begin, and what has to divide its length: enough for every disk.
-const ALIGNED: usize = 4096;
+use crate::checkpoint::BLOCK;
 
 /// What is smaller is written as any file.
 pub(crate) const LARGE: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
@@ -38,8 +36,8 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 fn past_the_cache(path: &Path, bytes: &[u8]) -> std::io::Result<usize> {
     use std::os::unix::fs::OpenOptionsExt;
 
-    let blocks = bytes.len() / ALIGNED * ALIGNED;
-    if bytes.as_ptr().align_offset(ALIGNED) != 0 {
+    let blocks = bytes.len() / BLOCK * BLOCK;
+    if bytes.as_ptr().align_offset(BLOCK) != 0 {
         return Ok(0);
     }
     // Not every file system has this, and some say so only when it is written to.
@@ -64,9 +62,9 @@ mod tests {
     #[test]
     fn files_of_any_length_are_what_was_written() {
         let folder = tempfile::tempdir().unwrap();
-        for len in [0, 1, ALIGNED - 1, ALIGNED, ALIGNED + 1, 3 * ALIGNED + 17, 300_000] {
-            let bytes: Vec<u8> = (0..len + ALIGNED).map(|number| (number % 251) as u8).collect();
-            let start = bytes.as_ptr().align_offset(ALIGNED);
+        for len in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 17, 300_000] {
+            let bytes: Vec<u8> = (0..len + BLOCK).map(|number| (number % 251) as u8).collect();
+            let start = bytes.as_ptr().align_offset(BLOCK);
             for start in [start, start.saturating_sub(1)] {
                 let path = folder.path().join(format!("new/{len}"));
                 // A longer one of this name is there.
@@ -89,6 +87,6 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-        assert_eq!(writer.finish().bytes.as_ptr().align_offset(ALIGNED), 0);
+        assert_eq!(writer.finish().bytes.as_ptr().align_offset(BLOCK), 0);
     }
 }

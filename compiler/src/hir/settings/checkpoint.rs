@@ -14,7 +14,7 @@ use crate::source::Span;
 use crate::syntax::ast::{self, ConnectorOption, OptionValue};
 
 /// What may stand in the block, for suggestions.
-const BLOCK: &[&str] = &["timeout", "pause", "concurrent", "tolerate", "keep", "mode", "unaligned"];
+pub const BLOCK: &[&str] = &["timeout", "pause", "concurrent", "tolerate", "keep", "mode", "unaligned"];
 
 /// The value of `checkpoint`; None where the interval is no good, which is reported.
 pub(super) fn lower<'a>(

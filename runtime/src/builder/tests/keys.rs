@@ -2,6 +2,19 @@
 
 use super::*;
 
+/// Those of tables, too.
+#[test]
+fn the_key_of_a_table_has_a_name() {
+    let pipeline = Pipeline::new("keys");
+    let (_sender, orders) = pipeline.channel::<Order>("orders", 9);
+    let sums = orders.key_by(|order| order.customer.clone());
+    let sums = sums.aggregate(sum(|order: &Order| order.amount), |name: &String, sum| (name.clone(), sum));
+    let _most = sums.key_by(|(_, sum)| *sum % 2).key_name("parity").top(1, |(_, sum)| *sum).rows().into_channel(9);
+    let kept = pipeline.graph().follow_keys();
+    let named: Vec<&str> = kept.iter().flat_map(|kept| &kept.keys).map(|key| key.text.as_str()).collect();
+    assert_eq!(named, ["", "parity"], "{kept:?}");
+}
+
 /// One that goes by another name does not get the state of the other; of one without a name nobody can tell.
 #[test]
 fn state_that_was_kept_by_a_key_of_another_name_is_refused() -> JobResult<()> {
