@@ -298,6 +298,7 @@ fn another_key_of_the_same_type_is_another_key() {
         )
     };
     let window = |window: &str| format!("stream s = rows | aggregate by name over {window} {{ name, n: count() }}");
+    let made = |columns: &str| format!("stream s = rows | aggregate by name {{ name, {columns} }}");
     let over = |over: &str| format!("stream s = rows | select {{ id, name, n: count() over ({over}) }}");
     for (old, new, uid, said) in [
         (
@@ -363,9 +364,35 @@ fn another_key_of_the_same_type_is_another_key() {
             "s/over/0",
             "it was kept by `last 3 rows`, and is kept by `last 5 rows` now",
         ),
+        (made("n: sum(id)"), made("n: sum(other)"), "s/aggregate/0", "its `n` was `sum(id)`, and is `sum(other)` now"),
+        (made("n: min(id)"), made("n: max(id)"), "s/aggregate/0", "its `n` was `min(id)`, and is `max(id)` now"),
+        (
+            made("n: sum(id) - sum(other)"),
+            made("n: sum(other) - sum(id)"),
+            "s/aggregate/0",
+            "its `sum` was `sum(id)`, and is `sum(other)` now",
+        ),
+        (
+            "stream s = rows | top 3 by at per id".to_owned(),
+            "stream s = rows | top 3 by at desc per id".to_owned(),
+            "s/top/0",
+            "its `rows` was `top 3 by at`, and is `top 3 by at desc` now",
+        ),
+        (
+            "stream s = rows | top 3 by at per id".to_owned(),
+            "stream s = rows | top 5 by at per id".to_owned(),
+            "s/top/0",
+            "its `rows` was `top 3 by at`, and is `top 5 by at` now",
+        ),
+        (
+            "stream s = rows | dedup by id keep first".to_owned(),
+            "stream s = rows | dedup by id keep last".to_owned(),
+            "s/dedup/0",
+            "its `rows` was `the first by at`, and is `the last by at` now",
+        ),
     ] {
         match otherwise(&old, &new, uid) {
-            Some(KeptOtherwise::Key(text) | KeptOtherwise::Window(text)) => assert_eq!(text, said),
+            Some(KeptOtherwise::Key(text) | KeptOtherwise::Window(text) | KeptOtherwise::Value(text)) => assert_eq!(text, said),
             None => panic!("not noticed:\n{old}\n-- and --\n{new}"),
         }
     }

@@ -8,7 +8,11 @@ pub const FLAGS: &[(&str, &str, &str)] = &[
     ("from", "<checkpoint>", "go on from this checkpoint (its folder, or a directory of which the newest counts)"),
     ("claim", "", "with --from: remove that checkpoint once there are newer ones"),
     ("drop-state", "<operator>", "what the checkpoint has of this operator is dropped if it does not fit; may be repeated"),
-    ("keep-state", "<operator>", "the key of this operator only has another name: keep what the checkpoint has; may be repeated"),
+    (
+        "keep-state",
+        "<operator>",
+        "what this operator keeps fits, though its key or its aggregates read otherwise; may be repeated",
+    ),
     ("stop-timeout", "<duration>", "after SIGTERM, SIGINT or SIGHUP: end at once if the last checkpoint takes longer"),
     ("metrics", "<address>", "where metrics are shown for Prometheus, such as 127.0.0.1:9249"),
     ("fresh", "", "start from the beginning: forget checkpoints"),

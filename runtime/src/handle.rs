@@ -292,7 +292,7 @@ async fn supervise(settings: RunSettings, board: Arc<Board>, control: Control, r
     Ok(RunEnd::Stopped(directory))
 }
 
-/// The stop that was asked for and has had no effect for too long: a kill, or any other while the job is being started.
+/// The stop that was asked for and has had no effect for too long: a kill, or one with a checkpoint while the job is being started.
 async fn unheeded(remote: &Remote) -> StopMode {
     let (mut kill, mut stop, mut state) = (remote.stop.subscribe(), remote.stop.subscribe(), remote.state.clone());
     let killed = async {
@@ -302,7 +302,8 @@ async fn unheeded(remote: &Remote) -> StopMode {
     };
     let stuck = async {
         loop {
-            let _ = stop.wait_for(|mode| mode.pauses()).await;
+            // With a savepoint it waits for the start, which the savepoint needs.
+            let _ = stop.wait_for(|&mode| mode == StopMode::Checkpoint).await;
             if tokio::time::timeout(GRACE, state.wait_for(|&state| state != JobState::Starting)).await.is_err() {
                 return StopMode::Checkpoint;
             }

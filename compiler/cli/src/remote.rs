@@ -7,6 +7,7 @@ use std::process::Command;
 
 use millstream_compiler::codegen::GeneratedCrate;
 use millstream_compiler::driver::Profile;
+use millstream_runtime::checkpoint::{MANIFEST, any_number_of};
 
 use crate::building;
 use crate::console::Console;
@@ -60,9 +61,10 @@ impl Copied {
         text.replace(&self.folder.display().to_string(), directory)
     }
 
-    /// Of the checkpoint, where the place is one.
+    /// Of the checkpoint or savepoint, where the place is one. One that was moved may be called anything: then its copy tells.
     fn name(&self) -> Option<&str> {
-        self.place.rsplit('/').next().filter(|name| millstream_runtime::checkpoint::number_of(name).is_some())
+        let is_one = |name: &&str| any_number_of(name).is_some() || self.folder.join(name).join(MANIFEST).is_file();
+        self.place.rsplit('/').next().filter(is_one)
     }
 }
 

@@ -174,6 +174,24 @@ fn a_savepoint_outlives_its_job_and_is_gone_on_from() {
     assert!(job.end().0.success());
     std::fs::remove_dir_all(place.path("checkpoints")).expect("the checkpoints can be removed");
 
+    // They can be looked into: all, one, and one that was moved.
+    let listed = place.millstream(&["state", "ls", "saved"]);
+    support::assert_success(&listed, "state ls");
+    assert!(
+        text(&listed).contains("saved/savepoint-numbers-000001") && text(&listed).contains("checkpoint 2\n"),
+        "{}",
+        text(&listed)
+    );
+    let moved = place.path("moved").join("elsewhere");
+    std::fs::create_dir_all(place.path("moved")).expect("a folder");
+    std::fs::rename(&savepoint, &moved).expect("moved");
+    for (folder, number) in [(moved.to_str().expect("UTF-8"), 1), (&*text(&stopped), 2)] {
+        let listed = place.millstream(&["state", "ls", folder]);
+        support::assert_success(&listed, "state ls");
+        assert!(text(&listed).contains(&format!("job numbers, checkpoint {number}\n")), "{}", text(&listed));
+    }
+    std::fs::rename(&moved, &savepoint).expect("moved back");
+
     let (status, messages) = place.start(&["--from", "saved"]).end();
     assert!(!status.success() && messages.contains("savepoint-numbers-000001, savepoint-numbers-000002"), "{messages}");
     place.finish(&["--checkpoint-dir", "checkpoints", "--from", &text(&stopped)]);

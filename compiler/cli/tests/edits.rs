@@ -8,10 +8,18 @@ use std::process::{Child, Command, Output, Stdio};
 use support::{assert_success, build, fresh_folder, millstream, signal, wait_for};
 
 /// The operators of which the second edit leaves nothing that fits.
-const CHANGED: [&str; 6] =
-    ["by_key/aggregate/0", "means/aggregate/0", "exact/aggregate/0", "minutes/aggregate/0", "frames/over/0", "gone/aggregate/0"];
+const CHANGED: [&str; 8] = [
+    "by_key/aggregate/0",
+    "means/aggregate/0",
+    "exact/aggregate/0",
+    "minutes/aggregate/0",
+    "frames/over/0",
+    "gone/aggregate/0",
+    "pairs/aggregate/0",
+    "first/top/0",
+];
 
-const RECORD: &str = "record Row { k: string, k2: string, v: int64, at: timestamp }\n";
+const RECORD: &str = "record Row { k: string, k2: string, v: int64, w: int64, at: timestamp }\n";
 
 fn source(name: &str) -> String {
     format!("source {name}: Row from file {{ path: \"{name}\", format: json, watch: every 20ms }} watermark at\n")
@@ -21,13 +29,36 @@ fn job() -> String {
     "job edits { checkpoint: every 50ms to \"checkpoints\", parallelism: 2 }\nparam out: string = \"out\"\n".to_owned()
 }
 
-/// The streams beside the one that is looked at.
-fn others(mean: &str, amount: &str, window: &str, frame: &str) -> String {
+/// The streams beside the one that is looked at: what of them is edited.
+struct Others {
+    mean: &'static str,
+    amount: &'static str,
+    window: &'static str,
+    frame: &'static str,
+    order: &'static str,
+    pair: &'static str,
+    moved: &'static str,
+}
+
+const BEFORE: Others = Others {
+    mean: "sum",
+    amount: "v",
+    window: "tumbling(1h)",
+    frame: "last 3 rows",
+    order: "v",
+    pair: "one: sum(v), two: sum(w)",
+    moved: "one: sum(v) over (by k), two: sum(w) over (by k)",
+};
+
+fn others(Others { mean, amount, window, frame, order, pair, moved }: Others) -> String {
     format!(
         "stream means = rows | aggregate by k {{ k, n: {mean}(v) }}\nsink means into blackhole {{}}\n\
          stream exact = rows | aggregate by k {{ k, n: sum({amount}) }}\nsink exact into blackhole {{}}\n\
          stream minutes = rows | aggregate by k over {window} {{ k, n: sum(v) }}\nsink minutes into blackhole {{}}\n\
-         stream frames = rows | select {{ k, n: count() over (by k, {frame}) }}\nsink frames into blackhole {{}}\n"
+         stream frames = rows | select {{ k, n: count() over (by k, {frame}) }}\nsink frames into blackhole {{}}\n\
+         stream first = rows | top 2 by {order} per k\nsink first into blackhole {{}}\n\
+         stream pairs = rows | aggregate by k {{ k, {pair} }}\nsink pairs into blackhole {{}}\n\
+         stream moved = rows | select {{ k, {moved} }}\nsink moved into blackhole {{}}\n"
     )
 }
 
@@ -36,23 +67,33 @@ const SINK: &str = "sink by_key | changes into file { path: out, format: json }\
 
 fn first() -> String {
     let by_key = "param least: int64 = 0\nstream by_key = rows | where v > least | aggregate by k { k, total: sum(v) }\n";
-    let others = others("sum", "v", "tumbling(1h)", "last 3 rows");
+    let others = others(BEFORE);
     format!("{}{RECORD}{}{by_key}{SINK}{others}{GONE}", job(), source("rows"))
 }
 
-/// Comments, another name of a param and of a column on the way, another constant in a filter, a map before the sum, another order,
-/// and a second source.
+/// Comments, another name of a param and of a column on the way, another constant in a filter, a map before the sum, another order of
+/// streams and of columns, and a second source.
 fn innocent() -> String {
     let by_key = "// How much there is.\nparam lowest: int64 = -5\nstream by_key =\n    rows\n    | union more\n    | where v > lowest\n    \
                   | select { who: k, v: v * 1 } // As before.\n    | aggregate by who { k: who, total: sum(v) }\n";
-    let others = others("sum", "v", "tumbling(1h)", "last 3 rows");
+    let moved = "two: sum(w) over (by k), one: sum(v) over (by k)";
+    let others = others(Others { moved, ..BEFORE });
     format!("{}{GONE}{others}{SINK}{RECORD}{}{}{by_key}", job(), source("more"), source("rows"))
 }
 
-/// Another key of the same type, another function, another type, another window, another frame, and a stream less.
+/// Another key of the same type, another function, another type, another window, another frame, another order of rows, two sums
+/// exchanged, and a stream less.
 fn harmful() -> String {
     let by_key = "stream by_key = rows | where v > 0 | aggregate by k2 { k: k2, total: sum(v) }\n";
-    let others = others("avg", "cast(v, decimal(20, 2))", "tumbling(2h)", "last 5 rows");
+    let others = others(Others {
+        mean: "avg",
+        amount: "cast(v, decimal(20, 2))",
+        window: "tumbling(2h)",
+        frame: "last 5 rows",
+        order: "w",
+        pair: "one: sum(w), two: sum(v)",
+        ..BEFORE
+    });
     format!("{}{RECORD}{}{by_key}{SINK}{others}", job(), source("rows"))
 }
 
@@ -60,7 +101,7 @@ fn harmful() -> String {
 fn drop_in(folder: &Path, name: &str, rows: &[(&str, &str, i64)]) {
     let text: String = rows
         .iter()
-        .map(|(k, k2, v)| format!("{{\"k\":\"{k}\",\"k2\":\"{k2}\",\"v\":{v},\"at\":\"2026-01-01T00:00:00Z\"}}\n"))
+        .map(|(k, k2, v)| format!("{{\"k\":\"{k}\",\"k2\":\"{k2}\",\"v\":{v},\"w\":{v}00,\"at\":\"2026-01-01T00:00:00Z\"}}\n"))
         .collect();
     let hidden = folder.join("rows/.arriving");
     std::fs::write(&hidden, text).expect("written");
@@ -137,6 +178,9 @@ fn state_goes_to_nobody_whose_it_is_not() {
     let place = copy("innocent");
     drop_in(&place, "2.json", &[("a", "z", 10)]);
     until("the rows after innocent edits", &built("innocent", &innocent()), &place, &[], 13);
+    let sums = millstream().args(["state", "show", "checkpoints", "moved/over/0"]).current_dir(&place).output().expect("it runs");
+    let sums = String::from_utf8(sums.stdout).expect("UTF-8");
+    assert!(sums.contains("total: { two: sum {"), "named by its column: {sums}");
 
     // Each by itself is refused, by its name, with the flag; all others are given up.
     let harmful = built("harmful", &harmful());
@@ -157,6 +201,8 @@ fn state_goes_to_nobody_whose_it_is_not() {
         let says = match uid {
             "by_key/aggregate/0" => "its key was `k`, and is `k2` now",
             "minutes/aggregate/0" => "it was kept by `tumbling(1h)`, and is kept by `tumbling(2h)` now",
+            "pairs/aggregate/0" => "its `one` was `sum(v)`, and is `sum(w)` now",
+            "first/top/0" => "its `rows` was `top 2 by v`, and is `top 2 by w` now",
             "frames/over/0" => "it was kept by `last 3 rows`, and is kept by `last 5 rows` now",
             _ => "",
         };

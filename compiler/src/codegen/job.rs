@@ -81,7 +81,11 @@ fn kept_by(cx: &Context<'_>) -> TokenStream {
             quote!(.key(#text, &[#(#from),*]))
         });
         let window = (!window.is_empty()).then(|| quote!(.window(#window)));
-        quote!(millstream::KeptBy::new(#uid)#(#keys)*#window)
+        let values = kept.values.iter().map(|(name, value)| {
+            let (text, from) = (&value.text, value.from.iter());
+            quote!(.value(#name, #text, &[#(#from),*]))
+        });
+        quote!(millstream::KeptBy::new(#uid)#(#keys)*#window #(#values)*)
     });
     let kept_by: Vec<TokenStream> = kept_by.collect();
     if kept_by.is_empty() { quote!(Vec::new()) } else { quote!(Vec::from([#(#kept_by),*])) }

@@ -24,6 +24,7 @@ pub fn build(program: &Program) -> JobGraph {
             builder.add(node);
         }
     }
+    builder.graph.name_accumulators();
     builder.graph.kept_by = builder.graph.follow_keys();
     builder.graph
 }

@@ -67,7 +67,7 @@ pub fn schema(columns: &[(&str, Ty)]) -> Schema {
 }
 
 pub fn call(function: &'static str, args: Vec<Expr>, ty: Ty) -> AggregateCall {
-    AggregateCall { function, args, distinct: false, filter: None, ty, origin: Origin::default() }
+    AggregateCall { function, args, distinct: false, filter: None, ty, state: function.to_owned(), origin: Origin::default() }
 }
 
 /// A graph under construction.

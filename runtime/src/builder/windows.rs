@@ -301,6 +301,7 @@ pub(super) fn calls_of<T>(calls: &impl Calls<T>, at: &crate::graph::Origin) -> V
         distinct: false,
         filter: None,
         ty: Ty::Error,
+        state: String::new(),
         origin: at.clone(),
     };
     names.into_iter().map(call).collect()

@@ -10,20 +10,31 @@ use super::{Manifest, ManifestError, StateEntry, pieces};
 pub const MANIFEST: &str = "manifest.json";
 
 const FOLDER: &str = "checkpoint-";
+const SAVEPOINT: &str = "savepoint-";
+/// Numbers have at least so many.
+const DIGITS: usize = 6;
 
 /// The name of the folder of a checkpoint: `checkpoint-000012`.
 pub fn folder_of(id: u64) -> String {
-    format!("{FOLDER}{id:06}")
+    format!("{FOLDER}{id:0DIGITS$}")
 }
 
 /// The name of the folder of a savepoint: `savepoint-orders-000012`. The job's retention does not know such names.
 pub fn savepoint_of(job: &str, id: u64) -> String {
-    format!("savepoint-{job}-{id:06}")
+    format!("{SAVEPOINT}{job}-{id:0DIGITS$}")
 }
 
 /// The number of the checkpoint in a folder of this name.
 pub fn number_of(folder: &str) -> Option<u64> {
     folder.strip_prefix(FOLDER)?.parse().ok()
+}
+
+/// The number of the checkpoint or savepoint in a folder of this name.
+pub fn any_number_of(folder: &str) -> Option<u64> {
+    // Where one of that name was there before, a short number follows.
+    let number = |part: &&str| part.len() >= DIGITS && part.bytes().all(|byte| byte.is_ascii_digit());
+    let of_savepoint = || folder.strip_prefix(SAVEPOINT)?.rsplit('-').take(2).find(number)?.parse().ok();
+    number_of(folder).or_else(of_savepoint)
 }
 
 /// Why a checkpoint cannot be read.
@@ -48,20 +59,22 @@ pub struct Listed {
     pub manifest: Result<Manifest, ReadError>,
 }
 
-/// All checkpoints in a directory, the newest first; not those of which there is only what others build upon.
+/// All checkpoints and savepoints in a directory, by their numbers, the greatest first; not those of which there is only what others build upon.
 pub fn list(directory: &Path) -> std::io::Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
-        if let Some(id) = entry.file_name().to_str().and_then(number_of) {
+        if let Some(id) = entry.file_name().to_str().and_then(any_number_of) {
             let folder = entry.path();
             listed.push(Listed { id, manifest: read_manifest(&folder), folder });
         }
     }
     let manifests = listed.iter().filter_map(|checkpoint| checkpoint.manifest.as_ref().ok());
     let built_upon: HashSet<u64> = manifests.flat_map(|manifest| manifest.files.iter().filter_map(|file| file.of)).collect();
-    listed.retain(|checkpoint| checkpoint.manifest != Err(ReadError::Incomplete) || !built_upon.contains(&checkpoint.id));
-    listed.sort_by_key(|checkpoint| std::cmp::Reverse(checkpoint.id));
+    let needed =
+        |checkpoint: &Listed| checkpoint.folder.ends_with(folder_of(checkpoint.id)) && built_upon.contains(&checkpoint.id);
+    listed.retain(|checkpoint| checkpoint.manifest != Err(ReadError::Incomplete) || !needed(checkpoint));
+    listed.sort_by(|one, other| (other.id, &one.folder).cmp(&(one.id, &other.folder)));
     Ok(listed)
 }
 
@@ -99,4 +112,20 @@ pub fn read(folder: &Path) -> Result<(Manifest, Vec<StateEntry>), ReadError> {
     let damaged = |reason: String| ReadError::Damaged(format!("`{}` is damaged: {reason}", folder.display()));
     let entries = pieces::whole(manifest.checkpoint, entries).map_err(damaged)?;
     Ok((manifest, entries))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_numbers() {
+        assert_eq!(any_number_of(&folder_of(12)), Some(12));
+        assert_eq!(any_number_of(&savepoint_of("orders", 12)), Some(12));
+        assert_eq!(any_number_of(&savepoint_of("orders-000007", 1_234_567)), Some(1_234_567));
+        assert_eq!(any_number_of("savepoint-orders-000012-2"), Some(12));
+        assert_eq!(any_number_of("savepoint-orders"), None);
+        assert_eq!(any_number_of("orders-000012"), None);
+        assert_eq!(number_of(&savepoint_of("orders", 12)), None);
+    }
 }

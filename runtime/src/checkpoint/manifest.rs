@@ -217,17 +217,29 @@ impl Manifest {
 
 fn kept_by_to_json(kept: &KeptBy) -> Value {
     let keys = kept.keys.iter().map(|key| json!({ "by": key.text, "from": key.from }));
-    json!({ "operator": kept.uid, "keys": keys.collect::<Vec<_>>(), "window": kept.window })
+    let values = kept.values.iter().map(|(name, value)| json!({ "name": name, "of": value.text, "from": value.from }));
+    json!({
+        "operator": kept.uid,
+        "keys": keys.collect::<Vec<_>>(),
+        "window": kept.window,
+        "values": values.collect::<Vec<_>>(),
+    })
 }
 
 fn kept_by_from_json(json: &Value) -> Option<Vec<KeptBy>> {
+    let texts = |json: &Value| json.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect::<Option<_>>();
     let operators = json.as_array()?.iter().map(|kept| {
-        let keys = kept["keys"].as_array()?.iter().map(|key| {
-            let from = key["from"].as_array()?.iter().map(|from| from.as_str().map(str::to_owned));
-            Some(KeyText { text: key["by"].as_str()?.to_owned(), from: from.collect::<Option<_>>()? })
-        });
+        let keys = kept["keys"]
+            .as_array()?
+            .iter()
+            .map(|key| Some(KeyText { text: key["by"].as_str()?.to_owned(), from: texts(&key["from"])? }));
         let (uid, window) = (kept["operator"].as_str()?.to_owned(), kept["window"].as_str()?.to_owned());
-        Some(KeptBy { uid, keys: keys.collect::<Option<_>>()?, window })
+        // A version that did not look at them said nothing of them.
+        let values = kept["values"].as_array().into_iter().flatten().map(|value| {
+            let (name, text) = (value["name"].as_str()?.to_owned(), value["of"].as_str()?.to_owned());
+            Some((name, KeyText { text, from: texts(&value["from"])? }))
+        });
+        Some(KeptBy { uid, keys: keys.collect::<Option<_>>()?, window, values: values.collect::<Option<_>>()? })
     });
     operators.collect()
 }
@@ -250,7 +262,11 @@ pub(crate) mod tests {
                 name: "flights".into(),
                 subtasks: vec![SubtaskEntry { finished: true, watermark: i64::MIN }],
             }],
-            kept_by: Some(vec![KeptBy::new("delays/aggregate/0").key("day", &["a", "b"]).window("tumbling(1d)")]),
+            kept_by: Some(vec![KeptBy::new("delays/aggregate/0").key("day", &["a", "b"]).window("tumbling(1d)").value(
+                "total",
+                "sum(v)",
+                &["sum(w)"],
+            )]),
             files: vec![
                 DataFile { name: "flights-0.state".into(), size: 10, xxh3: u64::MAX, of: Some(9) },
                 DataFile { name: "flights-0.state".into(), size: 10, xxh3: u64::MAX, of: None },

@@ -248,6 +248,9 @@ impl<'a> Attempt<'a> {
             let _ = region.cancel.send(true);
         }
         self.mailboxes.clear();
+        if result.is_err() && self.gave_up.is_none() {
+            control.wanted.extend(self.unserved());
+        }
         while self.tasks.join_next().await.is_some() {}
         // A checkpoint that is on its way to the store completes or fails before the next attempt looks for the newest: were it
         // to complete later, it would name staged output that the next attempt has cleared away.

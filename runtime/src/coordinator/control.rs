@@ -134,6 +134,23 @@ impl Control {
     pub(crate) fn stopping(&self) -> StopMode {
         *self.stop.borrow()
     }
+
+    /// An attempt has failed. A stop with a savepoint that nobody waits for any more is taken back: its savepoint is not there, or what
+    /// the checkpoint holds back was not committed.
+    pub(crate) fn attempt_failed(&mut self) {
+        while let Ok(request) = self.requests.try_recv() {
+            self.wanted.push(request);
+        }
+        if !self.wanted.iter().any(|request| request.at_end) {
+            self.stopper.send_if_modified(|mode| {
+                let taken_back = *mode == StopMode::Savepoint;
+                if taken_back {
+                    *mode = StopMode::None;
+                }
+                taken_back
+            });
+        }
+    }
 }
 
 impl Remote {

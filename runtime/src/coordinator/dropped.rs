@@ -1,5 +1,5 @@
 //! State of a checkpoint that somebody gives up: that of operators that a changed job does not have any more, or that it keeps by another
-//! key now.
+//! key, or makes of other values, now.
 //!
 //! Nothing is dropped unasked, and only what does not fit: so who repeats the same command at each start loses nothing later. What else
 //! does not fit an operator that the job still has, the operator finds out when it takes it ([`RestoredOperator`]).
@@ -80,10 +80,19 @@ pub(super) fn compare_keys(
         let uid = &now.uid;
         let Some(otherwise) = old.iter().find(|old| old.uid == *uid).and_then(|old| old.otherwise(now)) else { continue };
         match otherwise {
-            KeptOtherwise::Key(how) | KeptOtherwise::Window(how) if given_up.contains(uid) => drop(dropped.insert(uid.clone(), how)),
+            KeptOtherwise::Key(how) | KeptOtherwise::Window(how) | KeptOtherwise::Value(how) if given_up.contains(uid) => {
+                dropped.insert(uid.clone(), how);
+            }
             KeptOtherwise::Key(how) if kept.contains(uid) => {
                 told.push(format!("the state of `{uid}` is kept, as --keep-state says, for the key is said to be the same: {how}"));
             }
+            KeptOtherwise::Value(how) if kept.contains(uid) => {
+                told.push(format!("the state of `{uid}` is kept, as --keep-state says, for what it holds is said to fit: {how}"));
+            }
+            KeptOtherwise::Value(how) => refused.push(format!(
+                "`{uid}`: {how}\n    what the old one has made of the rows before would go on as that of the new one: drop just this state \
+                 with --drop-state {uid}\n    or, if that is meant, keep it with --keep-state {uid}"
+            )),
             KeptOtherwise::Key(how) => refused.push(format!(
                 "`{uid}`: {how}\n    what was kept for a value of the old key would be that of the new one: drop just this state with \
                  --drop-state {uid}\n    or, if the values are the same and only their name is another, keep it with --keep-state {uid}"

@@ -208,8 +208,10 @@ impl CheckpointStore {
                 all = false;
             }
         }
-        if all && self.lock.is_some() {
-            let _ = std::fs::remove_dir_all(self.directory.join(folder));
+        if all {
+            let folder = self.directory.join(folder);
+            // In a directory of others only what is empty. In a bucket there is no folder.
+            let _ = if self.lock.is_some() { std::fs::remove_dir_all(folder) } else { std::fs::remove_dir(folder) };
         }
         Ok(())
     }

@@ -195,9 +195,16 @@ async fn attempts_in(
         if let Some(checkpoint) = &found.checkpoint {
             run.clone_from(&checkpoint.manifest.run);
             // The number of key groups cannot change: keep the one that the state was written with.
-            settings.max_parallelism = checkpoint.manifest.max_parallelism;
+            let said = std::mem::replace(&mut settings.max_parallelism, checkpoint.manifest.max_parallelism);
             if !announced {
                 notice(&format!("{}: resuming from checkpoint {}", settings.job.name, checkpoint.manifest.checkpoint));
+                if said != settings.max_parallelism {
+                    notice(&format!(
+                        "{}: its max_parallelism stays {}, in so many key groups its state is, and is not {said}, as the job has it now: \
+                         another number needs a start without that state (--fresh)",
+                        settings.job.name, settings.max_parallelism
+                    ));
+                }
                 if checkpoint.manifest.fingerprint != settings.job.fingerprint {
                     notice(
                         "the pipeline has changed since then: operators take over the state that was stored under their names",
@@ -214,7 +221,7 @@ async fn attempts_in(
             notice(&format!("{}: attempt {attempt} {from}", settings.job.name));
         }
         announced = true;
-        check_parallelism(&settings)?;
+        check_parallelism(&settings, found.checkpoint.is_some())?;
         control.enter(JobState::Starting);
         let start = Start {
             store: store.clone(),
@@ -257,7 +264,9 @@ async fn wait_to_restart(
     strategy: &mut RestartStrategy,
     control: &mut Control,
 ) -> ControlFlow<JobResult<RunEnd>> {
-    if error.kind() != ErrorKind::Transient || control.stopping() != StopMode::None {
+    control.attempt_failed();
+    // Whoever wants a savepoint and does not get it wants the job to go on.
+    if error.kind() != ErrorKind::Transient || control.stopping() > StopMode::Savepoint {
         return ControlFlow::Break(Err(error));
     }
     let Some(delay) = strategy.after_failure(Instant::now()) else {
@@ -271,12 +280,15 @@ async fn wait_to_restart(
         strategy.failures()
     ));
     control.enter(JobState::Restarting);
+    let before = control.stopping();
     tokio::select! {
         biased;
         () = tokio::time::sleep(delay) => ControlFlow::Continue(()),
-        mode = stop_requested(&mut control.stop, StopMode::None) => {
-            ControlFlow::Break(if mode == StopMode::Kill { Ok(RunEnd::Killed) } else { Err(error) })
-        }
+        mode = stop_requested(&mut control.stop, before) => match mode {
+            StopMode::Kill => ControlFlow::Break(Ok(RunEnd::Killed)),
+            // The next attempt sees to it: with a checkpoint, a savepoint, or the results of all that there is.
+            _ => ControlFlow::Continue(()),
+        },
     }
 }
 
@@ -382,13 +394,14 @@ fn landing(settings: &RunSettings) -> JobResult<Landing> {
     }
 }
 
-fn check_parallelism(settings: &RunSettings) -> JobResult<()> {
+fn check_parallelism(settings: &RunSettings, resumed: bool) -> JobResult<()> {
     match settings.parallelism.iter().find(|&&subtasks| subtasks == 0 || subtasks > settings.max_parallelism) {
         None => Ok(()),
         Some(0) => Err(JobError::usage("the parallelism must be at least 1")),
         Some(subtasks) => Err(JobError::usage(format!(
-            "the parallelism {subtasks} is more than the job's max_parallelism of {}",
-            settings.max_parallelism
+            "the parallelism {subtasks} is more than the job's max_parallelism of {}{}",
+            settings.max_parallelism,
+            if resumed { ", with which its checkpoint was written" } else { "" }
         ))),
     }
 }

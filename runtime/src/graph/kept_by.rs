@@ -1,4 +1,4 @@
-//! What the state of an operator is kept by: its key and its window, as texts that checkpoints carry.
+//! What the state of an operator is kept by, and what it is made of: its key, its window and its aggregates, as texts that checkpoints carry.
 //!
 //! Types alone do not tell one key from another: state that was kept by `carrier` fits `origin` as well, and would be that of other
 //! rows then. The comparison has to let pass what leaves the key the same data, so a key says beside its own text what it is computed
@@ -16,9 +16,11 @@ pub struct KeptBy {
     pub keys: Vec<KeyText>,
     /// The window, or the frame of `over`: `tumbling(1h)`. Empty: none.
     pub window: String,
+    /// What is added up, or ranked, by its name in the state: `total` is `sum(v)`.
+    pub values: Vec<(String, KeyText)>,
 }
 
-/// The key of an input.
+/// The key of an input, or what else is computed from its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyText {
     /// As the operator has it: `carrier, day`. Empty: not known, as a closure is not.
@@ -34,6 +36,8 @@ pub enum KeptOtherwise {
     Key(String),
     /// Another window, or another frame.
     Window(String),
+    /// Another value is added up under the same name.
+    Value(String),
 }
 
 impl KeptBy {
@@ -55,6 +59,14 @@ impl KeptBy {
         KeptBy { window: window.to_owned(), ..self }
     }
 
+    /// With something that is added up under this name.
+    #[must_use]
+    pub fn value(mut self, name: &str, text: &str, from: &[&str]) -> Self {
+        let from = from.iter().map(|&from| from.to_owned()).collect();
+        self.values.push((name.to_owned(), KeyText { text: text.to_owned(), from }));
+        self
+    }
+
     /// How `now` differs from this, of which a checkpoint says that state was kept by it. None: not that anybody knows.
     pub fn otherwise(&self, now: &KeptBy) -> Option<KeptOtherwise> {
         if self.window != now.window && !self.window.is_empty() && !now.window.is_empty() {
@@ -70,7 +82,12 @@ impl KeptBy {
                 return Some(KeptOtherwise::Key(format!("{whose} was {old}, and is {new} now")));
             }
         }
-        None
+        // Two streams may give the same value two names on the way: then the text is another, and what it is computed from is not.
+        let other = |(name, old): &(String, KeyText)| {
+            let (_, new) = now.values.iter().find(|(new, _)| new == name)?;
+            (old.text != new.text && !old.fits(new)).then(|| format!("its `{name}` was {old}, and is {new} now"))
+        };
+        self.values.iter().find_map(other).map(KeptOtherwise::Value)
     }
 }
 
@@ -193,6 +210,20 @@ mod tests {
         assert_eq!(by("k", &["a", "b"]).to_string(), "key `k` (that is `a` or `b`)");
         assert_eq!(by("a", &[]).key("", &[]).to_string(), "keys `a` and not known");
         assert_eq!(KeptBy::new("o").window("last 10 rows").to_string(), "no key over last 10 rows");
+    }
+
+    #[test]
+    fn another_value_under_the_same_name_is_noticed() {
+        let of = |name: &str, text: &str, from: &[&str]| by("k", &[]).value(name, text, from);
+        let said = "its `total` was `sum(v)`, and is `sum(w)` now".to_owned();
+        assert_eq!(of("total", "sum(v)", &[]).otherwise(&of("total", "sum(w)", &[])), Some(KeptOtherwise::Value(said)));
+        let said = "its `total` was `min(v)`, and is `max(v)` now".to_owned();
+        assert_eq!(of("total", "min(v)", &[]).otherwise(&of("total", "max(v)", &[])), Some(KeptOtherwise::Value(said)));
+        // Another name on the way, and another computation before it.
+        assert_eq!(of("total", "sum(v)", &[]).otherwise(&of("total", "sum(amount)", &["sum(v)"])), None);
+        assert_eq!(of("total", "sum(v)", &[]).otherwise(&of("total", "sum(v)", &["sum(v * 2)"])), None);
+        // One that comes or goes is for the types of the state.
+        assert_eq!(of("total", "sum(v)", &[]).otherwise(&of("least", "min(v)", &[])), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What keys are computed from: each key of a job over the columns of its sources.
+//! What keys and aggregates are computed from: each over the columns of the sources of its job.
 //!
 //! A key is followed back through the operators before it, so that a column that gets another name on the way, or a function that does,
 //! leaves its text as it was, and another column under the old name does not. Where a column is made of many rows or by code of the user
@@ -10,7 +10,7 @@ use super::expr::{CastMode, Expr, ExprKind, Literal};
 use super::job::{Exchange, JobGraph, Port, VertexId};
 use super::join::{JoinColumnOf, JoinHow, JoinOperation, Side};
 use super::kept_by::{KeptBy, KeyText};
-use super::operation::{AggregateCall, Changelog, Frame, Operation, StreamType, Window, WindowTime};
+use super::operation::{AggregateCall, Changelog, Frame, Keep, Operation, StreamType, Window, WindowTime};
 use super::text::duration_text;
 use super::ty::Ty;
 
@@ -107,7 +107,31 @@ impl Origins<'_> {
                 false => KeyText { text: text(&keys), from: if from.iter().eq([&text(&keys)]) { BTreeSet::new() } else { from } },
             });
         }
-        (!kept.keys.is_empty() || !kept.window.is_empty()).then_some(kept)
+        kept.values = self.values(vertex);
+        (!kept.keys.is_empty() || !kept.window.is_empty() || !kept.values.is_empty()).then_some(kept)
+    }
+
+    /// What the state of an operator is made of, beside its keys.
+    fn values(&mut self, vertex: VertexId) -> Vec<(String, KeyText)> {
+        let graph = self.graph;
+        let Some((producer, edge)) = graph.inputs(vertex).first().copied() else { return Vec::new() };
+        let mut values = Vec::new();
+        for Made { name, word, of, suffixes, end } in made_of(&graph.vertex(vertex).operation) {
+            let of: Vec<Expr> = of.into_iter().map(|value| self.taken(value)).collect();
+            let ways = self.of(producer, edge.port, of.clone());
+            if ways.iter().flatten().chain(&of).any(is_opaque) {
+                continue;
+            }
+            let shown = |of: &[Expr]| {
+                let list: Vec<String> = of.iter().zip(&suffixes).map(|(value, suffix)| format!("{value}{suffix}")).collect();
+                format!("{word}{}{end}", list.join(", "))
+            };
+            let from: BTreeSet<String> = ways.iter().map(|way| shown(way)).collect();
+            let text = shown(&of);
+            let from = if from.iter().eq([&text]) { BTreeSet::new() } else { from };
+            values.push((name, KeyText { text, from }));
+        }
+        values
     }
 
     /// Expressions over the rows of a port, over those that come into the job: one list for each way by which they come.
@@ -295,6 +319,49 @@ impl Origins<'_> {
     fn called(&self, call: &AggregateCall) -> Expr {
         let args = call.args.iter().map(|arg| self.taken(arg.clone())).collect();
         Expr::new(ExprKind::Call { function: call.function, args }, call.ty.clone())
+    }
+}
+
+/// Something that an operator makes of its rows and keeps.
+struct Made {
+    /// In its state.
+    name: String,
+    /// `sum(`
+    word: String,
+    /// What of a row goes into it.
+    of: Vec<Expr>,
+    /// ` desc`, one for each.
+    suffixes: Vec<&'static str>,
+    /// `)`
+    end: &'static str,
+}
+
+impl Made {
+    fn new(name: &str, word: String, of: impl IntoIterator<Item = (Expr, &'static str)>, end: &'static str) -> Self {
+        let (of, suffixes) = of.into_iter().unzip();
+        Made { name: name.to_owned(), word, of, suffixes, end }
+    }
+}
+
+/// What is not in it holds from then on when it changes: which rows count, and what is asked of what was added up (`0.9` of a percentile).
+fn made_of(operation: &Operation) -> Vec<Made> {
+    let called = |call: &AggregateCall| {
+        let of = call.args.iter().filter(|arg| !matches!(arg.kind, ExprKind::Literal(_)));
+        Made::new(&call.state, format!("{}(", call.function), of.map(|arg| (arg.clone(), "")), ")")
+    };
+    match operation {
+        Operation::Aggregate(aggregate) => aggregate.calls.iter().map(called).collect(),
+        Operation::Over(over) => over.calls.iter().map(|(_, call)| called(&call.call)).collect(),
+        Operation::Top(top) => {
+            let order = top.order.iter().map(|key| (key.value.clone(), if key.descending { " desc" } else { "" }));
+            Vec::from([Made::new("rows", format!("top {} by ", top.count), order, "")])
+        }
+        Operation::Dedup(dedup) => {
+            let which = if matches!(dedup.keep, Keep::First) { "first" } else { "last" };
+            let by = if dedup.time.is_some() { " by " } else { " that came" };
+            Vec::from([Made::new("rows", format!("the {which}{by}"), dedup.time.iter().map(|time| (time.clone(), "")), "")])
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Pure data: no IO and no threads. The compiler builds these and prints code from them.
 
+mod accumulator_names;
 mod chain_names;
 pub mod chaining;
 pub mod errors;

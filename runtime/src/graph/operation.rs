@@ -308,6 +308,10 @@ pub struct AggregateCall {
     /// `where`: rows for which it is not true do not count.
     pub filter: Option<Expr>,
     pub ty: super::ty::Ty,
+    /// The name that what it has added up has in the state of its operator ([`JobGraph::name_accumulators`]).
+    ///
+    /// [`JobGraph::name_accumulators`]: super::JobGraph::name_accumulators
+    pub state: String,
     pub origin: Origin,
 }
 

@@ -11,6 +11,8 @@ use super::protocol::{Answer, Facts, JobInfo, Request, Stop};
 use crate::coordinator::{CheckpointInfo, JobState, Remote, StopMode};
 use crate::progress::Board;
 
+/// How often one looks whether a stop was taken back.
+const TAKEN_BACK: Duration = Duration::from_millis(50);
 /// How long an end waits for those who asked for it to be told.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -176,6 +178,10 @@ impl Shared {
                 return Answer::Refused(format!("{error}\n`{}` goes on", self.facts.job));
             }
             Some(Err(error)) => lost = Some(error.to_string()),
+            None if mode == StopMode::Savepoint && self.taken_back() => {
+                let job = &self.facts.job;
+                return Answer::Refused(format!("an attempt of `{job}` failed when it was to stop; `{job}` goes on"));
+            }
             None => {}
         }
         let how = self.ended();
@@ -197,6 +203,21 @@ impl Shared {
     }
 
     /// Waits for the end.
+    /// Whether a stop with a savepoint comes to nothing; false: the job has ended, or somebody has asked for another stop.
+    fn taken_back(&self) -> bool {
+        let mut end = self.lock();
+        while end.how.is_none() {
+            match *self.remote.stop.borrow() {
+                StopMode::None => return true,
+                // It is taken back by a thread that knows nothing of this one.
+                StopMode::Savepoint => {}
+                StopMode::Checkpoint | StopMode::Drain | StopMode::Kill => return false,
+            }
+            end = self.changed.wait_timeout(end, TAKEN_BACK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        false
+    }
+
     fn ended(&self) -> Result<&'static str, String> {
         let mut end = self.lock();
         loop {

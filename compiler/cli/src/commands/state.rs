@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use millstream_runtime::checkpoint::{
-    Cursor, Damaged, Layout, Listed, Manifest, Part, ReadError, StateEntry, TimeKind, list, number_of, read, value,
+    Cursor, Damaged, Layout, Listed, MANIFEST, Manifest, Part, ReadError, StateEntry, TimeKind, any_number_of, list, read, value,
 };
 
 use crate::console::Console;
@@ -14,6 +14,7 @@ use crate::remote;
 
 const EXAMPLES: &str = "Examples:
   millstream state ls checkpoints                                     the checkpoints, and what is in the newest
+  millstream state ls backup/savepoint-delays-000012                  what is in a savepoint
   millstream state show checkpoints delays/aggregate/0                the values of an operator
   millstream state show checkpoints delays/aggregate/0 --key AA       the values of one key";
 
@@ -29,13 +30,13 @@ pub struct Args {
 enum Action {
     /// List operators, the sizes of their state, and its types
     Ls {
-        /// A directory of checkpoints, or one checkpoint in it; also `s3://bucket/path`
+        /// A directory of checkpoints or savepoints, or one of them; also `s3://bucket/path`
         #[arg(value_name = "CHECKPOINT")]
         path: PathBuf,
     },
     /// Show stored values
     Show {
-        /// A directory of checkpoints (the newest is shown), or one checkpoint in it; also `s3://bucket/path`
+        /// A directory of checkpoints or savepoints (the newest is shown), or one of them; also `s3://bucket/path`
         #[arg(value_name = "CHECKPOINT")]
         path: PathBuf,
         /// The operator, as `state ls` names it; all if it is left out
@@ -105,8 +106,9 @@ fn look(action: &Action, path: &Path) -> Result<String, String> {
 
 /// The checkpoints beside the one that is meant, and its folder: the path itself or the newest whole one in it.
 fn newest(path: &Path) -> Result<(Vec<Listed>, PathBuf), String> {
-    let is_checkpoint = path.file_name().and_then(|name| name.to_str()).and_then(number_of).is_some();
-    if is_checkpoint && path.is_dir() {
+    // One that was moved may be called anything; one that never completed has only its name.
+    let is_named = path.file_name().and_then(|name| name.to_str()).and_then(any_number_of).is_some();
+    if path.join(MANIFEST).is_file() || (is_named && path.is_dir()) {
         return Ok((Vec::new(), path.to_path_buf()));
     }
     let listed = list(path).map_err(|error| format!("cannot read the directory `{}`: {error}", path.display()))?;

@@ -1,7 +1,7 @@
 //! The accumulators of an aggregate: one field per call.
 
 use millstream_runtime::aggregates;
-use millstream_runtime::graph::{AggregateCall, AggregateOperation, ExprKind, OverOperation, Ty};
+use millstream_runtime::graph::{AggregateCall, AggregateOperation, OverOperation, Ty};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
@@ -25,16 +25,14 @@ pub(super) struct Accumulator<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// The accumulators of all calls, named by the columns that show them.
+    /// The accumulators of all calls, by their names in the state.
     pub(super) fn accumulators(&self, aggregate: &'a AggregateOperation) -> Vec<Accumulator<'a>> {
         let mut names = Scope::with(&["key", "window", "acc", "params", "row", "other", "self"]);
         aggregate
             .calls
             .iter()
-            .enumerate()
-            .map(|(index, call)| {
-                let column = aggregate.output.iter().find(|(_, value)| value.kind == ExprKind::Aggregate(index));
-                let name = names.value(column.map_or(call.function, |(name, _)| name.as_str()));
+            .map(|call| {
+                let name = names.value(&call.state);
                 let counts_rows = call.function == "count" && !call.distinct;
                 let rust = self.accumulator_type(call, counts_rows);
                 Accumulator { call, name, rust, counts_rows, takes_null: false }
@@ -61,7 +59,7 @@ impl<'a> Stage<'a> {
                     }
                     _ => self.accumulator_type(call, counts_rows),
                 };
-                Accumulator { call, name: names.value(call.function), rust, counts_rows, takes_null }
+                Accumulator { call, name: names.value(&call.state), rust, counts_rows, takes_null }
             })
             .collect()
     }

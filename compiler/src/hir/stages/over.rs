@@ -68,7 +68,7 @@ pub fn analytic<'a>(at: &mut At<'_, '_, 'a>, items: &'a [SelectItem], mut input:
     let waits = !ahead.is_empty();
     let visible = input.clone();
     for group in groups {
-        input = add(at, group, input, &visible);
+        input = add(at, group, items, input, &visible);
     }
     for (expr, known) in same_as {
         let place = input.answers.iter().find(|(span, _, _)| *span == known.span).cloned();
@@ -103,6 +103,14 @@ fn calls(items: &[SelectItem]) -> Vec<&ast::Expr> {
     let all = found.clone();
     found.retain(|expr| !all.iter().any(|outer| inner(expr, outer)));
     found
+}
+
+/// The column that shows just this value. What it has added up goes by that name in the state, wherever the column is moved.
+fn column_of<'a>(items: &'a [SelectItem], expr: &ast::Expr) -> Option<&'a str> {
+    items.iter().find_map(|item| match item {
+        SelectItem::Column { name: Some(name), value } if value.span == expr.span => Some(name.text.as_str()),
+        _ => None,
+    })
 }
 
 fn shares(one: Frame, other: Frame) -> bool {
@@ -187,7 +195,7 @@ fn check_order<'a>(at: &mut At<'_, '_, 'a>, over: &'a OverExpr, input: &Flow) {
 }
 
 /// Adds the operator of a group.
-fn add<'a>(at: &mut At<'_, '_, 'a>, group: Group<'a>, input: Flow, visible: &Flow) -> Flow {
+fn add<'a>(at: &mut At<'_, '_, 'a>, group: Group<'a>, items: &[SelectItem], input: Flow, visible: &Flow) -> Flow {
     let keys: Vec<Expr> = group.over.by.iter().map(|key| group_key(at, key, visible)).collect();
     // What is missing has been reported.
     let Some(time) = order(at, group.over, visible) else { return input };
@@ -195,7 +203,8 @@ fn add<'a>(at: &mut At<'_, '_, 'a>, group: Group<'a>, input: Flow, visible: &Flo
     schema.name = None;
     let mut answers = input.answers.clone();
     let mut calls = Vec::with_capacity(group.calls.len());
-    for (expr, call) in group.calls {
+    for (expr, mut call) in group.calls {
+        call.call.state = column_of(items, expr).unwrap_or_default().to_owned();
         let name = fresh(&schema, &format!("{} over", call.call.function));
         schema.fields.push(Field::new(name.clone(), call.call.ty.clone()));
         answers.push((expr.span, name.clone(), call.call.ty.clone()));

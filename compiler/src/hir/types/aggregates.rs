@@ -119,7 +119,8 @@ impl<'a> Typer<'_, 'a> {
         let empty = filter.is_some() || !never_empty || bound.args.iter().any(|arg| arg.ty.is_optional());
         let ty = if empty && !spec.never_null { result.optional() } else { result };
         let origin = rows.cx.origin(place);
-        Some(AggregateCall { function: spec.name, args: bound.args, distinct: call.distinct.is_some(), filter, ty, origin })
+        let (args, distinct) = (bound.args, call.distinct.is_some());
+        Some(AggregateCall { function: spec.name, args, distinct, filter, ty, state: String::new(), origin })
     }
 }
 

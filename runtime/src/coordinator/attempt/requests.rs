@@ -51,6 +51,13 @@ impl Attempt<'_> {
         if goes_on { Purpose::Periodic } else { purpose }
     }
 
+    /// Those who want the last checkpoint of the job, which this attempt has not come to: the next one serves them.
+    pub(super) fn unserved(&mut self) -> Vec<CheckpointRequest> {
+        let pending = self.pending.iter_mut().flat_map(|pending| pending.requests.drain(..));
+        let writing = self.writing.iter_mut().flat_map(|writing| writing.requests.drain(..));
+        self.again.drain(..).chain(pending).chain(writing).filter(|request| request.at_end).collect()
+    }
+
     /// A checkpoint was given up. Who wants the last one of a job is served by the next try.
     pub(super) fn not_saved(&mut self, requests: Vec<CheckpointRequest>, reason: &str) {
         for request in requests {

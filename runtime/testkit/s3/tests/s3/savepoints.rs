@@ -67,6 +67,14 @@ fn checkpoints_are_copied_for_those_who_look_into_them() {
     assert!(all[1].manifest.is_ok() && read(&all[1].folder).is_err());
     let one = copy(format!("{}/checkpoint-000001", folder.place()), "one");
     assert!(one.len() == 1 && read(&one[0].folder).is_ok());
+    // One that was moved there, as savepoints are, under a name of its own.
+    let mine = folder.path().join("mine");
+    std::fs::create_dir(&mine).unwrap();
+    for file in std::fs::read_dir(folder.path().join("checkpoint-000001")).unwrap().map(|file| file.unwrap().path()) {
+        std::fs::copy(&file, mine.join(file.file_name().unwrap())).unwrap();
+    }
+    assert_eq!(copy(format!("{}/mine", folder.place()), "moved"), []);
+    assert!(read(&setup.folder.path().join("moved/mine")).is_ok());
     // A file that lies with an earlier one comes along.
     let stored = |id: u64, name: &str| folder.path().join(format!("checkpoint-{id:06}")).join(name);
     let mut building = manifest.clone();

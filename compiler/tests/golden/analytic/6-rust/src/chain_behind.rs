@@ -52,27 +52,27 @@ impl Analysis for BehindOver {
         Ok(row.at)
     }
     fn add(&self, acc: &mut Self::Acc, row: &Self::In) -> Result<(), EvalError> {
-        acc.lead.add(Some(row.price))?;
-        acc.lead_2.add(row.discount)?;
+        acc.next.add(Some(row.price))?;
+        acc.after.add(row.discount)?;
         Ok(())
     }
     fn output(&self, row: Self::In, acc: &Self::Acc) -> Result<Self::Out, EvalError> {
-        let lead = acc.lead.finish().at("lead(price)", "in.flow:21:48")?;
-        let lead_2 = acc.lead_2.finish().at("lead(discount, 2)", "in.flow:21:86")?;
+        let next = acc.next.finish().at("lead(price)", "in.flow:21:48")?;
+        let after = acc.after.finish().at("lead(discount, 2)", "in.flow:21:86")?;
         Ok(types::Behind {
             auction: row.auction,
             bidder: row.bidder,
             price: row.price,
             discount: row.discount,
             at: row.at,
-            lead_over_1: lead,
-            lead_over_2: lead_2,
+            lead_over_1: next,
+            lead_over_2: after,
         })
     }
 }
 
 #[derive(Clone, Default, State)]
 pub struct BehindOverAcc {
-    lead: aggregates::Lead<i64, 1>,
-    lead_2: aggregates::Lead<Decimal<5, 2>, 2>,
+    next: aggregates::Lead<i64, 1>,
+    after: aggregates::Lead<Decimal<5, 2>, 2>,
 }

@@ -31,34 +31,40 @@ impl Analysis for BesideOver {
         Ok(row.at)
     }
     fn add(&self, acc: &mut Self::Acc, row: &Self::In) -> Result<(), EvalError> {
-        acc.avg.add(row.price)?;
+        acc.mean_of_ten.add(row.price)?;
         if row.price > 100i64 {
-            acc.max.add(row.price)?;
+            acc.high.add(row.price)?;
         }
         Ok(())
     }
     fn merge(&self, acc: &mut Self::Acc, other: &Self::Acc) -> Result<(), EvalError> {
-        acc.avg.merge(&other.avg)?;
-        acc.max.merge(&other.max)?;
+        acc.mean_of_ten.merge(&other.mean_of_ten)?;
+        acc.high.merge(&other.high)?;
         Ok(())
     }
     fn output(&self, row: Self::In, acc: &Self::Acc) -> Result<Self::Out, EvalError> {
-        let avg = acc.avg.finish().required("avg(price)", "in.flow:12:22")?;
-        let max = acc.max.finish().at("max(price where price > 100)", "in.flow:13:15")?;
+        let mean_of_ten = acc
+            .mean_of_ten
+            .finish()
+            .required("avg(price)", "in.flow:12:22")?;
+        let high = acc
+            .high
+            .finish()
+            .at("max(price where price > 100)", "in.flow:13:15")?;
         Ok(types::Beside {
             auction: row.auction,
             bidder: row.bidder,
             price: row.price,
             discount: row.discount,
             at: row.at,
-            avg_over_1: avg,
-            max_over_1: max,
+            avg_over_1: mean_of_ten,
+            max_over_1: high,
         })
     }
 }
 
 #[derive(Clone, Default, State)]
 pub struct BesideOverAcc {
-    avg: aggregates::Avg<i64>,
-    max: aggregates::Max<i64>,
+    mean_of_ten: aggregates::Avg<i64>,
+    high: aggregates::Max<i64>,
 }

@@ -32,16 +32,16 @@ impl Analysis for BesideOver {
         Ok(row.at)
     }
     fn add(&self, acc: &mut Self::Acc, row: &Self::In) -> Result<(), EvalError> {
-        acc.count.add(row.bidder.clone())?;
+        acc.in_the_hour.add(row.bidder.clone())?;
         Ok(())
     }
     fn merge(&self, acc: &mut Self::Acc, other: &Self::Acc) -> Result<(), EvalError> {
-        acc.count.merge(&other.count)?;
+        acc.in_the_hour.merge(&other.in_the_hour)?;
         Ok(())
     }
     fn output(&self, row: Self::In, acc: &Self::Acc) -> Result<Self::Out, EvalError> {
-        let count = acc
-            .count
+        let in_the_hour = acc
+            .in_the_hour
             .finish()
             .required("count(distinct bidder)", "in.flow:14:22")?;
         Ok(types::Beside2 {
@@ -52,12 +52,12 @@ impl Analysis for BesideOver {
             at: row.at,
             avg_over_1: row.avg_over_1,
             max_over_1: row.max_over_1,
-            count_over_1: count,
+            count_over_1: in_the_hour,
         })
     }
 }
 
 #[derive(Clone, Default, State)]
 pub struct BesideOverAcc {
-    count: aggregates::Distinct<aggregates::Count<Str>, Str>,
+    in_the_hour: aggregates::Distinct<aggregates::Count<Str>, Str>,
 }

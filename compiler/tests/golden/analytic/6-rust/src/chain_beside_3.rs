@@ -37,15 +37,12 @@ impl Analysis for BesideOver {
     }
     fn add(&self, acc: &mut Self::Acc, row: &Self::In) -> Result<(), EvalError> {
         acc.lag.add(Some(row.price))?;
-        acc.row_number.add(())?;
+        acc.number.add(())?;
         Ok(())
     }
     fn output(&self, row: Self::In, acc: &Self::Acc) -> Result<Self::Out, EvalError> {
         let lag = acc.lag.finish().at("lag(price)", "in.flow:15:24")?;
-        let row_number = acc
-            .row_number
-            .finish()
-            .required("row_number()", "in.flow:17:17")?;
+        let number = acc.number.finish().required("row_number()", "in.flow:17:17")?;
         Ok(types::Beside3 {
             auction: row.auction,
             bidder: row.bidder,
@@ -56,7 +53,7 @@ impl Analysis for BesideOver {
             max_over_1: row.max_over_1,
             count_over_1: row.count_over_1,
             lag_over_1: lag,
-            row_number_over_1: row_number,
+            row_number_over_1: number,
         })
     }
 }
@@ -64,5 +61,5 @@ impl Analysis for BesideOver {
 #[derive(Clone, Default, State)]
 pub struct BesideOverAcc {
     lag: aggregates::Lag<i64, 1>,
-    row_number: aggregates::Count,
+    number: aggregates::Count,
 }

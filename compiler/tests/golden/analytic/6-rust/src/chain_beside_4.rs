@@ -76,12 +76,12 @@ impl Analysis for BesideOver {
     }
     fn add(&self, acc: &mut Self::Acc, row: &Self::In) -> Result<(), EvalError> {
         if let Some(value) = row.discount {
-            acc.sum.add(value)?;
+            acc.discounts.add(value)?;
         }
         Ok(())
     }
     fn output(&self, row: Self::In, acc: &Self::Acc) -> Result<Self::Out, EvalError> {
-        let sum = acc.sum.finish().at("sum(discount)", "in.flow:16:20")?;
+        let discounts = acc.discounts.finish().at("sum(discount)", "in.flow:16:20")?;
         Ok(types::Beside4 {
             auction: row.auction,
             bidder: row.bidder,
@@ -93,12 +93,12 @@ impl Analysis for BesideOver {
             count_over_1: row.count_over_1,
             lag_over_1: row.lag_over_1,
             row_number_over_1: row.row_number_over_1,
-            sum_over_1: sum,
+            sum_over_1: discounts,
         })
     }
 }
 
 #[derive(Clone, Default, State)]
 pub struct BesideOverAcc {
-    sum: aggregates::Sum<Decimal<5, 2>>,
+    discounts: aggregates::Sum<Decimal<5, 2>>,
 }

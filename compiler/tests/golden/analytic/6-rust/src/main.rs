@@ -29,17 +29,26 @@ fn job() -> millstream::Job {
         kept_by: Vec::from([
             millstream::KeptBy::new("beside/over/0")
                 .key("auction", &[])
-                .window("last 10 rows"),
-            millstream::KeptBy::new("beside/over/1").window("last 1h"),
+                .window("last 10 rows")
+                .value("mean_of_ten", "avg(price)", &[])
+                .value("high", "max(price)", &[]),
+            millstream::KeptBy::new("beside/over/1")
+                .window("last 1h")
+                .value("in_the_hour", "count(bidder)", &[]),
             millstream::KeptBy::new("beside/over/2")
                 .key("auction", &[])
-                .window("rows one by one"),
+                .window("rows one by one")
+                .value("lag", "lag(price)", &[])
+                .value("number", "row_number()", &[]),
             millstream::KeptBy::new("beside/over/3")
                 .key("auction, bidder", &[])
-                .window("all rows"),
+                .window("all rows")
+                .value("discounts", "sum(discount)", &[]),
             millstream::KeptBy::new("behind/over/0")
                 .key("auction", &[])
-                .window("2 rows ahead"),
+                .window("2 rows ahead")
+                .value("next", "lead(price)", &[])
+                .value("after", "lead(discount)", &[]),
         ]),
         chains: Vec::from([
             millstream::ChainSpec {

@@ -32,6 +32,14 @@ fn job() -> millstream::Job {
                 .key(
                     "status, known",
                     &["status, match before { null => false, _ => true }"],
+                )
+                .value("n", "count()", &[])
+                .value(
+                    "highest",
+                    "max(code)",
+                    &[
+                        "max(match status { \"open\" => 0, \"shipped\" => 1, \"in transit\" => 2, _ => 3 })",
+                    ],
                 ),
         ]),
         chains: Vec::from([

@@ -50,7 +50,7 @@ impl Aggregation for ByDayAggregate {
         Ok((row.auction, functions::date(row.at)))
     }
     fn add(&self, acc: &mut Self::Acc, row: &Self::In) -> Result<(), EvalError> {
-        acc.count.add(())?;
+        acc.bids.add(())?;
         acc.sum.add(row.price)?;
         acc.highest.add(row.price)?;
         Ok(())
@@ -61,13 +61,13 @@ impl Aggregation for ByDayAggregate {
         _window: WindowBounds,
         acc: &Self::Acc,
     ) -> Result<Self::Out, EvalError> {
-        let count = acc.count.finish().required("count()", "in.flow:13:15")?;
+        let bids = acc.bids.finish().required("count()", "in.flow:13:15")?;
         let sum = acc.sum.finish().required("sum(price)", "in.flow:16:15")?;
         let highest = acc.highest.finish().required("max(price)", "in.flow:17:18")?;
         Ok(types::ByDay {
             auction: key.0,
             day: key.1,
-            mean: arith::div(sum, count).at("sum(price) / count()", "in.flow:16:15")?,
+            mean: arith::div(sum, bids).at("sum(price) / count()", "in.flow:16:15")?,
             highest,
         })
     }
@@ -75,7 +75,7 @@ impl Aggregation for ByDayAggregate {
 
 #[derive(Clone, Default, State)]
 pub struct ByDayAcc {
-    count: aggregates::Count,
+    bids: aggregates::Count,
     sum: aggregates::Sum<i64>,
     highest: aggregates::Max<i64>,
 }

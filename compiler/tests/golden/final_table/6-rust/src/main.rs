@@ -29,8 +29,16 @@ fn job() -> millstream::Job {
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
         kept_by: Vec::from([
-            millstream::KeptBy::new("by_day/aggregate/0").key("auction, date(at)", &[]),
-            millstream::KeptBy::new("latest/dedup/0").key("bidder, auction", &[]),
+            millstream::KeptBy::new("by_day/aggregate/0")
+                .key("auction, date(at)", &[])
+                .value("bids", "count()", &[])
+                .value("cheap", "count()", &[])
+                .value("bidders", "count(bidder)", &[])
+                .value("sum", "sum(price)", &[])
+                .value("highest", "max(price)", &[]),
+            millstream::KeptBy::new("latest/dedup/0")
+                .key("bidder, auction", &[])
+                .value("rows", "the last by at", &[]),
         ]),
         chains: Vec::from([
             millstream::ChainSpec {

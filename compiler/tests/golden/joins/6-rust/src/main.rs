@@ -32,7 +32,9 @@ fn job() -> millstream::Job {
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
         kept_by: Vec::from([
-            millstream::KeptBy::new("latest/dedup/0").key("order_id", &[]),
+            millstream::KeptBy::new("latest/dedup/0")
+                .key("order_id", &[])
+                .value("rows", "the last by paid_at", &[]),
             millstream::KeptBy::new("unpaid/join/0")
                 .key("id, coupon", &[])
                 .key("order_id, coupon", &[]),

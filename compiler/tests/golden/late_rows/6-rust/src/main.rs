@@ -28,10 +28,12 @@ fn job() -> millstream::Job {
         kept_by: Vec::from([
             millstream::KeptBy::new("per_minute/aggregate/0")
                 .key("user", &[])
-                .window("tumbling(1m)"),
+                .window("tumbling(1m)")
+                .value("clicks", "count()", &[]),
             millstream::KeptBy::new("leaders/top/0")
                 .key("user", &[])
-                .window("tumbling(1m)"),
+                .window("tumbling(1m)")
+                .value("rows", "top 1 by page", &[]),
         ]),
         chains: Vec::from([
             millstream::ChainSpec {

@@ -26,7 +26,9 @@ fn job() -> millstream::Job {
         state: millstream::StateConfig::Memory,
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
-        kept_by: Vec::new(),
+        kept_by: Vec::from([
+            millstream::KeptBy::new("total/aggregate/0").value("words", "count()", &[]),
+        ]),
         chains: Vec::from([
             millstream::ChainSpec {
                 name: "lines",

@@ -40,13 +40,29 @@ fn job() -> millstream::Job {
         on_error: millstream::ErrorPolicy::Fail,
         params: &[],
         kept_by: Vec::from([
-            millstream::KeptBy::new("best/top/0").key("auction", &[]),
-            millstream::KeptBy::new("highest/top/0").key("auction", &[]),
+            millstream::KeptBy::new("best/top/0")
+                .key("auction", &[])
+                .value("rows", "top 3 by price desc, at", &[]),
+            millstream::KeptBy::new("highest/top/0")
+                .key("auction", &[])
+                .value("rows", "top 1 by price desc", &[]),
             millstream::KeptBy::new("of_windows/top/0")
                 .key("channel", &[])
-                .window("tumbling(1m)"),
-            millstream::KeptBy::new("bidders/aggregate/0").key("bidder", &[]),
-            millstream::KeptBy::new("by_count/dedup/0").key("bids", &["count()"]),
+                .window("tumbling(1m)")
+                .value("rows", "top 2 by price desc", &[]),
+            millstream::KeptBy::new("bidders/aggregate/0")
+                .key("bidder", &[])
+                .value("bids", "count()", &[])
+                .value("most", "max(price)", &[]),
+            millstream::KeptBy::new("keenest/top/0")
+                .value("rows", "top 2 by bids desc", &["top 2 by count() desc"]),
+            millstream::KeptBy::new("by_count/dedup/0")
+                .key("bids", &["count()"])
+                .value("rows", "top 1 by ", &[]),
+            millstream::KeptBy::new("both/aggregate/0")
+                .value("largest", "max(bids)", &["max(count())"])
+                .value("first", "first(bidder)", &[])
+                .value("all", "list(bidder)", &[]),
             millstream::KeptBy::new("quiet/distinct/0").key("bidder", &[]),
             millstream::KeptBy::new("quiet/except/0").key("bidder", &[]),
             millstream::KeptBy::new("agree/intersect/0").key("bidder", &[]),

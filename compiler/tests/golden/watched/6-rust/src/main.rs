@@ -33,7 +33,8 @@ fn job() -> millstream::Job {
         kept_by: Vec::from([
             millstream::KeptBy::new("per_shop/aggregate/0")
                 .key("shop", &[])
-                .window("tumbling(1m)"),
+                .window("tumbling(1m)")
+                .value("orders", "count()", &[]),
         ]),
         chains: Vec::from([
             millstream::ChainSpec {

@@ -42,28 +42,37 @@ fn job() -> millstream::Job {
         kept_by: Vec::from([
             millstream::KeptBy::new("tumbling/aggregate/0")
                 .key("page", &[])
-                .window("tumbling(1h, offset: 15m)"),
+                .window("tumbling(1h, offset: 15m)")
+                .value("clicks", "count()", &[]),
             millstream::KeptBy::new("sliding/aggregate/0")
                 .key("page", &[])
-                .window("sliding(1h, 5m)"),
+                .window("sliding(1h, 5m)")
+                .value("clicks", "count()", &[]),
             millstream::KeptBy::new("session/aggregate/0")
                 .key("user", &[])
-                .window("session(10m)"),
+                .window("session(10m)")
+                .value("clicks", "count()", &[]),
             millstream::KeptBy::new("cumulative/aggregate/0")
                 .key("page", &[])
-                .window("cumulative(1d, 1h)"),
+                .window("cumulative(1d, 1h)")
+                .value("clicks", "count()", &[]),
             millstream::KeptBy::new("counted/aggregate/0")
                 .key("user", &[])
-                .window("count(100)"),
+                .window("count(100)")
+                .value("clicks", "count()", &[])
+                .value("last", "max(at)", &[]),
             millstream::KeptBy::new("by_clock/aggregate/0")
                 .key("user", &[])
-                .window("tumbling(10s) processing_time"),
+                .window("tumbling(10s) processing_time")
+                .value("clicks", "count()", &[]),
             millstream::KeptBy::new("labelled/aggregate/0")
                 .key("label.key", &["explode(labels).key"])
-                .window("calendar(month, zone: \"Europe/Berlin\")"),
+                .window("calendar(month, zone: \"Europe/Berlin\")")
+                .value("total", "sum(label.value)", &["sum(explode(labels).value)"]),
             millstream::KeptBy::new("days/aggregate/0")
                 .key("page", &[])
-                .window("tumbling(1d)"),
+                .window("tumbling(1d)")
+                .value("clicks", "sum(clicks)", &["sum(count())"]),
         ]),
         chains: Vec::from([
             millstream::ChainSpec {
