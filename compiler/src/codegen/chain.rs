@@ -246,7 +246,8 @@ impl<'a> Builder<'a> {
             let target = &self.execution.chain(to).name;
             let variable = self.variables.value(&format!("to {target}"));
             let end = self.exchange(id, port, number, exchange);
-            if self.cx.job.settings.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.unaligned.is_some()) {
+            let unaligned = self.cx.job.settings.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.unaligned.is_some());
+            if unaligned && !matches!(exchange, Exchange::Broadcast) {
                 let rows = rows(self.cx, id, port);
                 self.cx.types.borrow_mut().keep_in_state(rows.schema);
                 let (rust, number) = (rows.rust(self.cx), proc_macro2::Literal::usize_unsuffixed(number));

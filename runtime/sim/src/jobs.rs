@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use millstream::codegen::*;
-use millstream::operators::{Aggregation, WindowAggregate};
+use millstream::operators::{Aggregation, Joining, UnboundedJoin, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
 use millstream::{
     BuildChain, BuildSource, ChainSpec, CheckpointConfig, ExchangeKind, Folder, InputSpec, Job, Restart, StateConfig,
@@ -28,6 +28,8 @@ pub enum Kind {
     Union,
     /// Windows as above, and rows of another source that go to another sink: two regions.
     Apart,
+    /// Rows of one source, in turn, meet those of another, which come to every subtask.
+    Joined,
 }
 
 /// What the builders need.
@@ -43,6 +45,20 @@ struct Count {
     key: i64,
     start: Timestamp,
     rows: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Record)]
+struct Pair {
+    split: i64,
+    number: i64,
+    few_split: i64,
+    few_number: i64,
+}
+
+impl Pair {
+    fn of(row: &Row, few: &Row) -> Self {
+        Pair { split: row.split, number: row.number, few_split: few.split, few_number: few.number }
+    }
 }
 
 impl Kind {
@@ -92,6 +108,17 @@ impl Kind {
                     None,
                 ),
             ],
+            Kind::Joined => vec![
+                chain("rows", &["rows/source/0"], vec![], spread as _, Some(source as _)),
+                chain("few", &["few/source/0"], vec![], to_all as _, Some(few_erased as _)),
+                chain(
+                    "pairs",
+                    &["pairs/join/0", "sink/pairs/table"],
+                    vec![input(0, 0, ExchangeKind::Rebalance), input(1, 1, ExchangeKind::Broadcast)],
+                    pairs as _,
+                    None,
+                ),
+            ],
         };
         Job {
             name: "simulated",
@@ -117,17 +144,31 @@ impl Kind {
             Kind::Windows => vec![("counts", all_counts(&[size]))],
             Kind::Union => vec![("counts", all_counts(&[size, size.few()]))],
             Kind::Apart => vec![("counts", all_counts(&[size])), ("few", all_rows(size.few()))],
+            Kind::Joined => vec![("pairs", all_pairs(size))],
         }
     }
 }
 
+fn each_row(size: Size) -> impl Iterator<Item = Row> {
+    let row = |split, number| Row { split, number, at: Timestamp(number * STEP) };
+    (0..size.splits).flat_map(move |split| (0..size.rows).map(move |number| row(split, number)))
+}
+
 fn all_rows(size: Size) -> Vec<String> {
-    let rows = (0..size.splits)
-        .flat_map(|split| (0..size.rows).map(move |number| Row { split, number, at: Timestamp(number * STEP) }))
-        .map(|row| format!("{row:?}"));
-    let mut rows: Vec<_> = rows.collect();
+    let mut rows: Vec<_> = each_row(size).map(|row| format!("{row:?}")).collect();
     rows.sort();
     rows
+}
+
+fn all_pairs(size: Size) -> Vec<String> {
+    let partners = |row: &Row| {
+        let key = row.number % KEYS;
+        each_row(size.few()).filter(move |few| few.number % KEYS == key)
+    };
+    let pairs = each_row(size).flat_map(|row| partners(&row).map(move |few| format!("{:?}", Pair::of(&row, &few))));
+    let mut pairs: Vec<_> = pairs.collect();
+    pairs.sort();
+    pairs
 }
 
 fn all_counts(sizes: &[Size]) -> Vec<String> {
@@ -217,6 +258,49 @@ fn counts(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
     let counts = cx.operator("counts/aggregate/0", "counts: aggregate", window, sink)?;
     let checked = cx.operator("counts/check/0", "counts: check", Check::new(), counts)?;
     cx.input::<Row, _>(checked)
+}
+
+fn spread(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    cx.in_flight::<Row>(0);
+    let out = cx.rebalance(0)?;
+    let source = numbers(cx.params())?;
+    cx.source("rows/source/0", "rows", source, config(), out)
+}
+
+fn to_all(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    cx.in_flight::<Row>(1);
+    let out = cx.broadcast(1)?;
+    let source = few(cx.params())?;
+    cx.source("few/source/0", "few", source, config(), out)
+}
+
+fn pairs(cx: &mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>> {
+    let table = table(cx, "pairs")?;
+    let sink = cx.sink("sink/pairs/table", "pairs into table", table)?;
+    let join = UnboundedJoin::<_, OverRows, OverRows, OverRows>::new(JoinKind::Inner, Pairs).broadcast();
+    let pairs = cx.operator("pairs/join/0", "pairs: join", join, sink)?;
+    cx.two_inputs::<Row, Row, _>(&[Side::Left, Side::Right], pairs)
+}
+
+struct Pairs;
+
+impl Joining for Pairs {
+    type Left = Row;
+    type Right = Row;
+    type Key = i64;
+    type Out = Pair;
+
+    fn left_key(&self, row: &Row) -> Result<i64, EvalError> {
+        Ok(row.number % KEYS)
+    }
+
+    fn right_key(&self, row: &Row) -> Result<i64, EvalError> {
+        Ok(row.number % KEYS)
+    }
+
+    fn both(&self, left: &Row, right: &Row, _window: WindowBounds) -> Option<Pair> {
+        Some(Pair::of(left, right))
+    }
 }
 
 struct Counts;

@@ -7,7 +7,9 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 fn kind(seed: u64) -> Kind {
-    [Kind::Windows, Kind::Rows, Kind::Union, Kind::Apart][usize::try_from(seed % 4).unwrap_or(0)]
+    // Seven: plans go by tens, so that every kind meets every plan.
+    let kinds = [Kind::Windows, Kind::Rows, Kind::Union, Kind::Apart, Kind::Joined, Kind::Union, Kind::Joined];
+    kinds[usize::try_from(seed % 7).unwrap_or(0)]
 }
 
 fn plan(seed: u64) -> Plan {

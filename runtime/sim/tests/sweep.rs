@@ -5,7 +5,7 @@ use std::time::Duration;
 use millstream_runtime::sim::{Fault, POINTS};
 use millstream_sim::{Kind, Plan, simulate_all};
 
-const KINDS: [Kind; 4] = [Kind::Rows, Kind::Windows, Kind::Union, Kind::Apart];
+const KINDS: [Kind; 5] = [Kind::Rows, Kind::Windows, Kind::Union, Kind::Apart, Kind::Joined];
 
 #[test]
 fn every_point_may_fail_be_slow_or_be_the_end() {

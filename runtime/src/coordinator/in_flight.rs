@@ -48,6 +48,13 @@ impl InFlight {
             let (Ok(input), Part::Item(bytes)) = (entry.state[IN_FLIGHT.len()..].parse(), entry.part) else {
                 return Err(JobError::new(format!("`{}` of checkpoint {} cannot be read", entry.state, manifest.checkpoint)));
             };
+            if chains[chain].inputs.iter().any(|input| input.exchange == ExchangeKind::Broadcast) {
+                return Err(JobError::new(format!(
+                    "checkpoint {} holds rows that were on their way to `{}`, of which others of its copies may have had the same, so that \
+                     their state is not that of one moment\n  go on from another checkpoint, with --from",
+                    manifest.checkpoint, chains[chain].name
+                )));
+            }
             let exchange = chains[chain].inputs.get::<usize>(input).map(|input| input.exchange);
             let may_move = matches!(exchange, Some(ExchangeKind::Hash | ExchangeKind::Rebalance));
             if old != parallelism[chain] as usize && !may_move {

@@ -139,7 +139,7 @@ impl Gate {
         Gate { mode, ..self }
     }
 
-    /// How the rows of each input are stored when barriers overtake them. Without it, they are not overtaken.
+    /// How the rows of each input are stored when barriers overtake them. Where one input has none, no rows of any are overtaken.
     #[must_use]
     pub fn with_codecs(mut self, codec: impl Fn(usize) -> Option<BatchCodec>) -> Self {
         for channel in &mut self.channels {

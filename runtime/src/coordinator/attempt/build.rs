@@ -16,6 +16,7 @@ use crate::coordinator::run::RunSettings;
 use crate::coordinator::storage::Checkpoint;
 use crate::error::JobResult;
 use crate::exchange::{BATCH_ROWS, Gate, Outbox, OutboxHandle};
+use crate::job::ExchangeKind;
 use crate::notice::notice;
 use crate::operator::{Drops, RestoredState};
 use crate::progress::Board;
@@ -155,7 +156,11 @@ impl Shared<'_> {
                     true => None,
                     false => {
                         let gate = Gate::new(wiring.receivers).in_mode(settings.checkpoints.mode);
-                        let mut gate = gate.with_codecs(|input| codecs.get(&spec.inputs[input].edge).copied());
+                        let mut gate = gate.with_codecs(|input| match spec.inputs[input].exchange {
+                            // Every subtask has to have the same of them, for what they leave is restored from any one of them.
+                            ExchangeKind::Broadcast => None,
+                            _ => codecs.get(&spec.inputs[input].edge).copied(),
+                        });
                         gate.restore_in_flight(std::mem::take(&mut on_their_way[subtask]));
                         Some(gate)
                     }

@@ -166,6 +166,23 @@ async fn a_checkpoint_that_is_given_up_overtakes_nothing() {
     assert_eq!(drain(&mut gate), ["Barrier(2)"]);
 }
 
+/// Rows of the other inputs wait with those that cannot be stored: all of them come in their order.
+#[tokio::test]
+async fn nothing_is_overtaken_where_one_input_cannot_be() {
+    let (sender, receiver) = channel(8);
+    let (other, others) = channel(8);
+    let gate = Gate::new(vec![(0, receiver), (1, others)]);
+    let mut gate = gate.with_codecs(|input| (input == 0).then(BatchCodec::of::<i32>));
+    for sender in [&sender, &other] {
+        sender.try_send(row(1)).unwrap();
+        sender.try_send(Element::Barrier(1)).unwrap();
+    }
+    gate.overtake(1);
+    assert!(!gate.is_overtaking());
+    assert_eq!(drain(&mut gate), ["[1]", "[1]", "Barrier(1)"]);
+    assert_eq!(in_flight(&gate, 1), [""; 0]);
+}
+
 #[tokio::test]
 async fn a_producer_that_is_gone_without_an_end_is_reported() {
     let (senders, mut gate) = gate(1);
