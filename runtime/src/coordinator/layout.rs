@@ -1,6 +1,6 @@
 //! How the subtasks of a job are wired: parallelism, channels, and which state goes where.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -89,7 +89,8 @@ fn unknown(uid: &str) -> JobError {
 }
 
 /// Deals the entries of a checkpoint out: key groups by their range, items to the same subtask or, with another
-/// parallelism, in turn; items of a union to all, and of copies, which are all the same, one to each.
+/// parallelism, in turn; items of a union to all, and of copies, which are all the same, one to each. An operator may have been in
+/// another chain, with more subtasks than the one it is in now: that this one is as it was says nothing of its items.
 pub(crate) fn deal(
     chains: &[ChainSpec],
     parallelism: &[u32],
@@ -106,6 +107,13 @@ pub(crate) fn deal(
         .zip(parallelism)
         .map(|(chain, &subtasks)| old.get(chain.name).is_some_and(|old| old.subtasks.len() == subtasks as usize))
         .collect();
+    let mut beyond: HashSet<String> = HashSet::new();
+    for entry in &entries {
+        let chain = chain_of.get(entry.uid.as_str()).copied();
+        if matches!(entry.part, Part::Item(_)) && chain.is_some_and(|chain| entry.subtask >= parallelism[chain]) {
+            beyond.insert(entry.uid.clone());
+        }
+    }
     let mut dealt = Dealt {
         states: parallelism.iter().map(|&subtasks| (0..subtasks).map(|_| RestoredState::new()).collect()).collect(),
         subtasks: Vec::new(),
@@ -127,7 +135,7 @@ pub(crate) fn deal(
                 states[(subtask as usize).min(last)].add_group(&entry.uid, &entry.state, &entry.schema, group, bytes);
             }
             Part::Item(bytes) => {
-                let subtask = if unchanged[chain] {
+                let subtask = if unchanged[chain] && !beyond.contains(&entry.uid) {
                     entry.subtask
                 } else {
                     let turn = turn.entry((entry.uid.clone(), entry.state.clone())).or_default();

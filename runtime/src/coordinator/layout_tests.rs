@@ -79,6 +79,17 @@ fn state_follows_its_key_group_and_items_stay_or_are_dealt() {
     assert_eq!(fewer.subtasks[2][1], SubtaskEntry { finished: false, watermark: 3 }, "as far as the slowest was");
 }
 
+/// A sink that was in a chain of four subtasks is now behind a source that has, and had, two.
+#[test]
+fn items_of_an_operator_that_was_in_a_larger_chain_are_dealt() {
+    let moved = [chain("a", &["a/source/0", "sink/c/own"], vec![])];
+    let entries = (0..4).map(|subtask| entry("sink/c/own", "list", subtask, Part::Item(vec![2])));
+    let before = [old("a", &[false; 2], &[0; 2]), old("c", &[false; 4], &[0; 4])];
+    let dealt = deal(&moved, &[2], 8, &before, entries.collect()).unwrap();
+    let items = |subtask: usize| dealt.states[0][subtask].operator("sink/c/own").unwrap().list("list", "int64").unwrap().len();
+    assert_eq!((items(0), items(1)), (2, 2));
+}
+
 /// A reader may get a split that another had read less far: had it kept its own event time, those rows would be late.
 #[test]
 fn no_reader_is_further_in_time_than_the_slowest_was() {
