@@ -70,6 +70,7 @@ pub(crate) struct BuildContext<'a> {
     pub run: &'a str,
     pub first_checkpoint: u64,
     pub retained: u32,
+    pub checkpoints: Option<&'a str>,
     pub replace: bool,
 }
 
@@ -202,6 +203,7 @@ impl ChainBuilder<'_> {
             run: self.context.run.to_owned(),
             first_checkpoint: self.context.first_checkpoint,
             retained: self.context.retained,
+            checkpoints: self.context.checkpoints.map(str::to_owned),
             replace: self.context.replace,
         };
         if self.subtask == 0 {

@@ -150,6 +150,7 @@ async fn attempts_in(
     if let Some(store) = &store
         && settings.fresh
     {
+        store.check_owner(settings.job.name).await?;
         store.clear().await?;
     }
     let mut strategy = RestartStrategy::new(settings.job.restart, store.is_some());

@@ -385,16 +385,39 @@ impl CheckpointStore {
                 Err(ReadError::Damaged(reason) | ReadError::GivenUp(reason)) => found.warnings.push(reason),
                 Err(ReadError::Refused(reason)) => return Err(JobError::new(reason)),
                 Err(ReadError::OfJob(other)) => {
-                    return Err(JobError::new(format!(
-                        "the checkpoint directory `{}` belongs to the job `{other}`, this is `{job}`; give it a directory of its own \
-                         (--checkpoint-dir)",
-                        self.directory.display()
-                    )));
+                    return Err(self.of_job(&other, job));
                 }
                 Err(ReadError::Unreadable(reason)) => return Err(self.unreadable(&reason, id, &ids)),
             }
         }
         Ok(found)
+    }
+
+    /// Fails if a checkpoint that is there says that it is of another job, so that it is not for this one to remove.
+    pub(crate) async fn check_owner(&self, job: &str) -> JobResult<()> {
+        for id in self.ids().await? {
+            let path = format!("{}/{MANIFEST}", folder_of(id));
+            match self.get(&path).await.map(|bytes| Manifest::from_bytes(&bytes)) {
+                Ok(Ok(manifest)) if manifest.job != job => return Err(self.of_job(&manifest.job, job)),
+                // What nobody can read is nobody's.
+                Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => {
+                    let directory = self.directory.display();
+                    return Err(JobError::transient(format!(
+                        "cannot read `{path}` in the checkpoint directory `{directory}`: {}",
+                        root_cause(&error)
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn of_job(&self, other: &str, job: &str) -> JobError {
+        JobError::new(format!(
+            "the checkpoint directory `{}` belongs to the job `{other}`, this is `{job}`; give it a directory of its own (--checkpoint-dir)",
+            self.directory.display()
+        ))
     }
 
     fn unreadable(&self, reason: &str, id: u64, ids: &[u64]) -> JobError {

@@ -15,7 +15,8 @@ pub trait Committer: Send {
     fn start(&mut self, start: &SinkStart) -> JobResult<()>;
 
     /// Makes these visible, in order. They are of one checkpoint, and all of earlier ones are settled. A request that is left
-    /// alone counts as committed; the methods of [`CommitRequest`] say otherwise. May be called again with the same ones, also
+    /// alone counts as committed; the methods of [`CommitRequest`] say otherwise: who stops at one that has to be tried later says so of
+    /// all behind it, too. May be called again with the same ones, also
     /// by another process: it must not do it twice.
     ///
     /// # Errors

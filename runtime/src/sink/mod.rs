@@ -139,6 +139,8 @@ pub struct SinkContext {
     pub first_checkpoint: u64,
     /// How many completed checkpoints are kept: a run may be resumed from any of them.
     pub retained: u32,
+    /// The directory of the job's checkpoints; None: it has none, and nobody can go on with what a dead process has begun.
+    pub checkpoints: Option<String>,
     /// `--replace`: what exists is replaced, whatever the sink's options say.
     pub replace: bool,
 }

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use object_store::memory::InMemory;
+use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
-    PutOptions, PutPayload, PutResult, Result,
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartId, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
 /// What fails.
@@ -20,6 +21,8 @@ pub(crate) enum Request {
     /// It is done, and then said to have failed: the answer got lost.
     PutAnswer,
     Delete,
+    /// Of an upload in parts.
+    Complete,
 }
 
 #[derive(Debug)]
@@ -65,6 +68,26 @@ impl Faulty {
 impl std::fmt::Display for Faulty {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("faulty")
+    }
+}
+
+#[async_trait::async_trait]
+impl MultipartStore for Faulty {
+    async fn create_multipart(&self, path: &Path) -> Result<MultipartId> {
+        self.objects.create_multipart(path).await
+    }
+
+    async fn put_part(&self, path: &Path, id: &MultipartId, part: usize, data: PutPayload) -> Result<PartId> {
+        self.objects.put_part(path, id, part, data).await
+    }
+
+    async fn complete_multipart(&self, path: &Path, id: &MultipartId, parts: Vec<PartId>) -> Result<PutResult> {
+        self.check(Request::Complete, path)?;
+        self.objects.complete_multipart(path, id, parts).await
+    }
+
+    async fn abort_multipart(&self, path: &Path, id: &MultipartId) -> Result<()> {
+        self.objects.abort_multipart(path, id).await
     }
 }
 

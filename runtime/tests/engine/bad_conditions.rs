@@ -52,11 +52,17 @@ fn a_checkpoint_of_another_job_is_refused_with_both_names() {
     let said = refused(command(&args).output().unwrap(), 1);
     let expected = format!("cannot resume from `{from}`: it is a checkpoint of the job `orders`, and this is `counts`");
     assert!(said.contains(&expected), "{said}");
-    // In its own directory, too.
+    // In its own directory, too; and what is of another job is not forgotten either.
     let checkpoints = setup.path("checkpoints");
-    let said = refused(command(&setup.args(&["--checkpoint-dir", &checkpoints])).output().unwrap(), 1);
-    let expected = format!("the checkpoint directory `{checkpoints}` belongs to the job `orders`, this is `counts`");
-    assert!(said.contains(&expected), "{said}");
+    let folders =
+        || std::fs::read_dir(&checkpoints).unwrap().filter(|entry| entry.as_ref().unwrap().path().join("manifest.json").exists());
+    let (whole, fresh) = (folders().count(), ["--checkpoint-dir", &checkpoints, "--fresh", "--replace"]);
+    for args in [&fresh[..2], &fresh] {
+        let said = refused(command(&setup.args(args)).output().unwrap(), 1);
+        let expected = format!("the checkpoint directory `{checkpoints}` belongs to the job `orders`, this is `counts`");
+        assert!(said.contains(&expected), "{said}");
+    }
+    assert!(whole > 0 && folders().count() == whole);
     assert_eq!(output(&setup.out()), before, "nothing was touched");
 }
 

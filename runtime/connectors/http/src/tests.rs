@@ -86,6 +86,7 @@ fn writer(url: &str) -> BatchWriter<u32, Lines> {
         run: "run".into(),
         first_checkpoint: 1,
         retained: 1,
+        checkpoints: None,
         replace: false,
     };
     BatchWriter::new(&context, settings, Lines, HttpSender::new(url, Some("Bearer t"), settings.timeout)).unwrap()

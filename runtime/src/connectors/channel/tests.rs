@@ -195,6 +195,7 @@ fn a_sink_hands_out_rows_and_ends_with_the_job() {
         run: "run".to_owned(),
         first_checkpoint: 1,
         retained: 1,
+        checkpoints: None,
         replace: false,
     };
     let mut writer = sink.writer(&context).unwrap();

@@ -1,8 +1,10 @@
 //! Makes staged files visible: renames them to their names, in any order any number of times with the same result.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::committable::StagedFile;
 use super::merged::{LIST, Merged};
@@ -14,8 +16,11 @@ use crate::storage::{create_durably, sync_folder};
 
 /// What staging folders begin with.
 const STAGING: &str = ".millstream-";
-/// In each staging folder: locked while its run lives.
+/// In each staging folder: locked while its run lives. Names the directory of the checkpoints by which it can be gone on with.
 const LOCK: &str = ".lock";
+/// How often, and how long after each other, one tries to get the lock of a run: another attempt of this process may just be ending.
+const TRIES: u32 = 50;
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 /// The committing half of the file sink.
 #[derive(Debug)]
@@ -25,6 +30,8 @@ pub(super) struct FileCommitter {
     /// What the names of this run's files begin with.
     prefix: String,
     existing: Existing,
+    /// The directory of the job's checkpoints; empty: it has none.
+    owner: String,
     lock: Option<File>,
     /// What the restored checkpoint holds is being committed.
     recovering: bool,
@@ -33,13 +40,21 @@ pub(super) struct FileCommitter {
 }
 
 impl FileCommitter {
-    pub(super) fn new(folder: PathBuf, staging: PathBuf, prefix: String, existing: Existing, retained: u32) -> Self {
+    pub(super) fn new(
+        folder: PathBuf,
+        staging: PathBuf,
+        prefix: String,
+        existing: Existing,
+        retained: u32,
+        owner: String,
+    ) -> Self {
         FileCommitter {
             merged: Merged::new(staging.clone(), retained),
             folder,
             staging,
             prefix,
             existing,
+            owner,
             lock: None,
             recovering: false,
         }
@@ -63,23 +78,41 @@ impl FileCommitter {
             JobError::io(format_args!("cannot write to the output folder `{folder}`"), &error).permanent()
         };
         create_durably(&self.staging).map_err(failed)?;
-        let lock = File::create(self.staging.join(LOCK)).map_err(failed)?;
-        // Another attempt of this process may have held it; another process cannot: run ids are unique.
-        let _ = lock.try_lock();
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(self.staging.join(LOCK)).map_err(failed)?;
+        self.lock = None;
+        let mut tries = 0;
+        // A file system without locks has no other run either, as far as anybody can say.
+        while let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            tries += 1;
+            if tries == TRIES {
+                return Err(JobError::new(format!(
+                    "another process writes to the output folder `{folder}` for the same run (`{}` is locked): it runs with the checkpoints \
+                     that this one goes on from; stop it first, or give this one an output folder of its own",
+                    self.staging.join(LOCK).display()
+                )));
+            }
+            std::thread::sleep(BETWEEN_TRIES);
+        }
+        lock.set_len(0).and_then(|()| (&lock).write_all(self.owner.as_bytes())).map_err(failed)?;
         self.lock = Some(lock);
         Ok(())
     }
 
-    /// Removes staging folders of runs that are dead.
+    /// Removes staging folders of runs that are dead and that nobody can go on with: those of this job, which begins anew, and those of jobs
+    /// without checkpoints. What others may be resumed with is theirs, unless everything here is replaced.
     fn clean_up_after_others(&self) -> JobResult<()> {
         for path in entries(&self.folder)? {
             let name = name_of(&path);
             if !name.starts_with(STAGING) || path == self.staging || !path.is_dir() {
                 continue;
             }
-            let alive =
-                File::open(path.join(LOCK)).is_ok_and(|lock| matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock)));
-            if !alive {
+            let lock = path.join(LOCK);
+            if File::open(&lock).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock))) {
+                continue;
+            }
+            let owner = std::fs::read_to_string(&lock).unwrap_or_default();
+            let is_own = owner == self.owner && uid_of(&name) == uid_of(&name_of(&self.staging));
+            if owner.is_empty() || is_own || matches!(self.existing, Existing::Replace) {
                 std::fs::remove_dir_all(&path).map_err(|error| cannot_remove(&path, &error))?;
             }
         }
@@ -192,7 +225,9 @@ impl FileCommitter {
 impl Committer for FileCommitter {
     fn start(&mut self, start: &SinkStart) -> JobResult<()> {
         self.open()?;
-        self.clean_up_after_others()?;
+        if let SinkStart::Fresh = start {
+            self.clean_up_after_others()?;
+        }
         self.merged.load()?;
         self.recovering = matches!(start, SinkStart::Resumed { .. });
         if let SinkStart::Fresh = start
@@ -245,6 +280,11 @@ impl Committer for FileCommitter {
         self.lock = None;
         std::fs::remove_dir_all(&self.staging).map_err(|error| cannot_remove(&self.staging, &error))
     }
+}
+
+/// The end of a staging folder's name: which sink of a job it is of.
+fn uid_of(name: &str) -> &str {
+    name.rsplit('-').next().unwrap_or(name)
 }
 
 fn cannot_remove(path: &Path, error: &std::io::Error) -> JobError {

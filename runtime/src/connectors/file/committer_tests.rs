@@ -26,7 +26,7 @@ impl Fixture {
     }
 
     fn committer(&self, existing: Existing) -> FileCommitter {
-        FileCommitter::new(self.out(), self.staging(), "part-".to_owned(), existing, 1)
+        FileCommitter::new(self.out(), self.staging(), "part-".to_owned(), existing, 1, "/own/checkpoints".to_owned())
     }
 
     fn fresh(&self, existing: Existing) -> Result<FileCommitter, String> {
@@ -126,6 +126,7 @@ fn a_committed_file_that_is_gone_stays_gone() {
     let file = fixture.stage(".part-0", "part-0-1-0.json", "x");
     commit(&mut committer, 1, &[file.encode()]).unwrap();
     std::fs::remove_file(fixture.out().join("part-0-1-0.json")).unwrap();
+    drop(committer);
     fixture.resume(1, &[(1, &file)]).unwrap();
     assert_eq!(fixture.visible(), []);
 }
@@ -140,6 +141,7 @@ fn an_older_checkpoint_takes_back_what_later_ones_committed() {
         commit(&mut committer, checkpoint, &[file.encode()]).unwrap();
     }
     std::fs::write(fixture.out().join("notes.txt"), "not ours").unwrap();
+    drop(committer);
     fixture.resume(1, &[]).unwrap();
     assert_eq!(fixture.visible(), [pair("notes.txt", "not ours"), pair("part-0-1-0.json", "x")]);
 }
@@ -174,19 +176,46 @@ fn what_exists_is_refused_kept_or_replaced() {
 #[test]
 fn leftovers_of_dead_runs_go_and_living_runs_are_left_alone() {
     let fixture = Fixture::new();
-    let (dead, alive) = (fixture.out().join(".millstream-dead-1"), fixture.out().join(".millstream-alive-1"));
-    for folder in [&dead, &alive] {
-        std::fs::create_dir_all(folder).unwrap();
+    let left = |name: &str, owner: &str| {
+        let folder = fixture.out().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join(".part-0-0.json"), "half").unwrap();
-    }
-    std::fs::write(dead.join(".lock"), "").unwrap();
-    let lock = std::fs::File::create(alive.join(".lock")).unwrap();
+        std::fs::write(folder.join(".lock"), owner).unwrap();
+        folder
+    };
+    let (dead, before, alive) =
+        (left(".millstream-dead-1", ""), left(".millstream-before-1", "/own/checkpoints"), left(".millstream-alive-1", ""));
+    // These can be gone on with: another job, and another sink of this one.
+    let down = [left(".millstream-down-1", "/other/checkpoints"), left(".millstream-before-2", "/own/checkpoints")];
+    let lock = std::fs::File::open(alive.join(".lock")).unwrap();
     lock.try_lock().unwrap();
+    // A run that goes on has nothing to begin anew.
+    std::fs::create_dir_all(fixture.staging()).unwrap();
+    fixture.resume(1, &[]).unwrap();
+    assert!(before.exists() && dead.exists());
     let mut committer = fixture.fresh(Existing::Fail).unwrap();
-    assert!(!dead.exists());
-    assert!(alive.join(".part-0-0.json").exists());
+    assert!(!dead.exists() && !before.exists());
+    assert!(down.iter().chain([&alive]).all(|folder| folder.join(".part-0-0.json").exists()));
     committer.finish().unwrap();
+    drop(committer);
     assert!(!fixture.staging().exists());
+    drop(fixture.fresh(Existing::Replace).unwrap());
+    assert!(!down[0].exists() && !down[1].exists() && alive.exists());
+}
+
+/// A job that goes on from a savepoint of one that runs would take back what that one has written.
+#[test]
+fn a_run_that_another_process_goes_on_with_is_left_alone() {
+    let fixture = Fixture::new();
+    let mut running = fixture.fresh(Existing::Fail).unwrap();
+    let file = fixture.stage(".part-0", "part-0-7-0.json", "x");
+    commit(&mut running, 7, &[file.encode()]).unwrap();
+    let refused = fixture.resume(1, &[]).unwrap_err();
+    assert!(refused.contains("another process writes to the output folder") && refused.contains("stop it first"), "{refused}");
+    assert_eq!(fixture.visible(), [pair("part-0-7-0.json", "x")]);
+    drop(running);
+    fixture.resume(1, &[]).unwrap();
+    assert_eq!(fixture.visible(), []);
 }
 
 /// C62
@@ -215,6 +244,7 @@ fn context(first_checkpoint: u64) -> SinkContext {
         run: "run".into(),
         first_checkpoint,
         retained: 1,
+        checkpoints: None,
         replace: false,
     }
 }

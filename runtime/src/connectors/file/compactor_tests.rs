@@ -44,6 +44,7 @@ impl Fixture {
             run: "run".into(),
             first_checkpoint: self.first_checkpoint,
             retained: self.retained,
+            checkpoints: None,
             replace: false,
         }
     }

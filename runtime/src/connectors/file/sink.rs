@@ -112,6 +112,15 @@ fn hidden(context: &SinkContext) -> String {
     format!(".millstream-{}-{:08x}", context.run, uid_hash(context))
 }
 
+/// A directory of checkpoints, as it is written into the folder of a run: relative ones depend on where the process runs.
+fn owner(checkpoints: &str) -> String {
+    let absolute = match checkpoints.contains("://") {
+        true => None,
+        false => std::path::absolute(checkpoints).ok().map(|path| path.display().to_string()),
+    };
+    absolute.unwrap_or_else(|| checkpoints.to_owned())
+}
+
 fn uid_hash(context: &SinkContext) -> u64 {
     xxh3_64(context.uid.as_bytes()) & 0xffff_ffff
 }
@@ -176,6 +185,7 @@ impl<T: Record, F: Format> Sink<T> for FileSink<T, F> {
             self.prefix(context),
             existing,
             context.retained,
+            context.checkpoints.as_deref().map(owner).unwrap_or_default(),
         ))))
     }
 

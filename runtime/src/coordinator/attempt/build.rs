@@ -118,6 +118,7 @@ impl Shared<'_> {
             run: &self.run,
             first_checkpoint,
             retained: u32::try_from(settings.retain).unwrap_or(u32::MAX),
+            checkpoints: settings.checkpoint_directory.as_deref(),
             replace: settings.replace,
         };
         let buffer_timeout =

@@ -215,6 +215,7 @@ fn writer(service: &Service) -> BatchWriter<String, Lines> {
         run: "run".into(),
         first_checkpoint: 1,
         retained: 1,
+        checkpoints: None,
         replace: false,
     };
     BatchWriter::new(&context, settings(), Lines, service.clone()).unwrap()

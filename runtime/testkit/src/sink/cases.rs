@@ -223,6 +223,7 @@ pub fn committed_twice<C: SinkContext>(_module: &str) {
         run: "0123456789abcdef".to_owned(),
         first_checkpoint: 1,
         retained: 1,
+        checkpoints: None,
         replace: false,
     };
     let sink = made(bench.context().sink());

@@ -248,13 +248,21 @@ impl Committer for RemoteCommitter {
         let mut own = requests.to_vec();
         let (own, result) = block(async move {
             let mut result = Ok(());
+            let mut put_off: Option<String> = None;
             for request in &mut own {
+                // In order: what comes behind one that is put off is, too. What is left alone would count as committed.
+                if let Some(reason) = &put_off {
+                    request.retry_later(reason);
+                    continue;
+                }
                 result = match UploadedFile::decode(request.committable()) {
                     Ok(file) => inner.commit_one(request, file).await,
                     Err(error) => Err(error),
                 };
-                if result.is_err() || matches!(request.outcome(), CommitOutcome::RetryLater(_)) {
-                    break;
+                match request.outcome() {
+                    _ if result.is_err() => break,
+                    CommitOutcome::RetryLater(reason) => put_off = Some(reason.clone()),
+                    _ => {}
                 }
             }
             (own, result)

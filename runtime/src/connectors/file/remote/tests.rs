@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::TryStreamExt;
 use futures_util::future::BoxFuture;
-use object_store::memory::InMemory;
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt};
@@ -14,11 +13,12 @@ use super::committable::UploadedFile;
 use super::{Flow, RemoteCommitter, Upload, UploadTarget};
 use crate::connectors::file::sink::Existing;
 use crate::sink::{CommitOutcome, CommitRequest, Committer, SinkStart};
+use crate::storage::faulty::{Faulty, Request};
 use crate::storage::{Begun, BegunList, Remote, block};
 
 const MARKERS: &str = "out/.millstream-run-1";
 
-struct Bucket(Arc<InMemory>, Arc<Listed>);
+struct Bucket(Arc<Faulty>, Arc<Listed>);
 
 /// Uploads that the bucket lists.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl BegunList for Listed {
 
 impl Bucket {
     fn new() -> Self {
-        Bucket(Arc::new(InMemory::new()), Arc::default())
+        Bucket(Arc::default(), Arc::default())
     }
 
     fn remote(&self) -> Remote {
@@ -93,6 +93,21 @@ fn nothing_is_seen_before_the_commit_and_a_second_one_changes_nothing() {
     let again = commit(&mut bucket.committer(), &committables);
     assert_eq!(again, [CommitOutcome::AlreadyCommitted, CommitOutcome::AlreadyCommitted]);
     assert_eq!(bucket.objects(), expected);
+}
+
+/// A store that does not answer now puts off what comes behind as well: what nobody has tried is not committed.
+#[test]
+fn what_comes_behind_an_upload_that_is_put_off_is_put_off_too() {
+    let bucket = Bucket::new();
+    let committables = [bucket.upload("1-0", b"first"), bucket.upload("1-1", b"second"), bucket.upload("1-2", b"third")];
+    let mut committer = bucket.committer();
+    bucket.0.fail(Request::Complete, "1-1", std::io::ErrorKind::TimedOut, 1);
+    let outcomes = commit(&mut committer, &committables);
+    assert_eq!(outcomes[0], CommitOutcome::Committed);
+    assert!(outcomes[1..].iter().all(|outcome| matches!(outcome, CommitOutcome::RetryLater(_))), "{outcomes:?}");
+    assert_eq!(commit(&mut committer, &committables[1..]), [CommitOutcome::Committed, CommitOutcome::Committed]);
+    let names: Vec<_> = bucket.objects().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["out/part-run-0-1-0.json", "out/part-run-0-1-1.json", "out/part-run-0-1-2.json"]);
 }
 
 #[test]
