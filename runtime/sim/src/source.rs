@@ -120,6 +120,11 @@ impl Finder {
         }
     }
 
+    /// Hears of the end of a checkpoint.
+    fn hear(&self) -> JobResult<()> {
+        if self.world.enumerator_fails() { Err(JobError::transient("an enumerator fails")) } else { Ok(()) }
+    }
+
     fn deal(&mut self, context: &mut EnumeratorContext<Part, i64>) {
         while let Some(&subtask) = self.waiting.first() {
             match self.splits.take() {
@@ -183,6 +188,14 @@ impl SplitEnumerator<Part> for Finder {
 
     fn unassigned(&self) -> usize {
         self.splits.len()
+    }
+
+    fn checkpoint_complete(&mut self, _checkpoint: u64) -> JobResult<()> {
+        self.hear()
+    }
+
+    fn checkpoint_aborted(&mut self, _checkpoint: u64) -> JobResult<()> {
+        self.hear()
     }
 
     // Rows of a split that nobody has found may be older than all others.

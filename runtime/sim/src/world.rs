@@ -33,6 +33,8 @@ pub enum Plan {
     /// The n-th manifest is stored; storage says that it is not, and does not answer for a while. Meanwhile a reader fails, and when a part
     /// of the job has begun again by itself, the process is gone before the next checkpoint.
     Unsaid(u32),
+    /// An enumerator fails when one hears of the end of a checkpoint for the n-th time, good or bad.
+    Deaf(u32),
     /// So many things in each run, by chance.
     Chance(u32),
 }
@@ -89,6 +91,8 @@ struct State {
     manifests: u32,
     /// The next reader that is asked for rows fails.
     reader_fails: bool,
+    /// How often enumerators have heard of the end of a checkpoint.
+    heard: u32,
     /// The process that runs has begun a second attempt.
     restarted: bool,
     /// So often a part of a job has begun again by itself.
@@ -123,6 +127,7 @@ impl SimWorld {
             out_until: 0,
             manifests: 0,
             reader_fails: false,
+            heard: 0,
             restarted: false,
             alone: 0,
             overtaken: 0,
@@ -256,6 +261,15 @@ impl SimWorld {
         std::mem::take(&mut self.state().reader_fails)
     }
 
+    /// An enumerator hears of the end of a checkpoint. Whether it is to fail.
+    pub(crate) fn enumerator_fails(&self) -> bool {
+        let mut state = self.state();
+        state.heard += 1;
+        let is_deaf = matches!(state.plan, Plan::Deaf(number) if number == state.heard);
+        drop(state);
+        is_deaf || self.unlucky("an enumerator fails", 3)
+    }
+
     /// Whether the process that runs, or has just ended, has begun a second attempt.
     pub(crate) fn has_restarted(&self) -> bool {
         self.state().restarted
@@ -366,7 +380,7 @@ impl World for SimWorld {
         *hits += 1;
         let hits = *hits;
         let fault = match state.plan {
-            Plan::Peace => None,
+            Plan::Peace | Plan::Deaf(_) => None,
             Plan::Again(where_, first, last) => (where_ == point && (first..=last).contains(&hits)).then_some(Fault::Crash),
             Plan::At(where_, when, fault) => (where_ == point && when == hits).then_some(fault),
             Plan::Meanwhile(where_, when, time) => (where_ == point && when == hits).then_some(Fault::Delay(time)),

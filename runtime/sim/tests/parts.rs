@@ -28,3 +28,10 @@ fn a_checkpoint_that_storage_has_not_spoken_of_counts_no_more_when_a_part_has_go
     let alone = alone((1..=4).map(Plan::Unsaid));
     assert!(alone >= 4, "only {alone} parts have begun again by themselves");
 }
+
+/// A checkpoint that its source cannot hear of is as good for the others.
+#[test]
+fn a_part_fails_as_its_source_hears_of_a_checkpoint() {
+    let alone = alone((1..=5).map(Plan::Deaf));
+    assert!(alone >= 8, "only {alone} parts have begun again by themselves");
+}

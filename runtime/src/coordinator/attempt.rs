@@ -273,6 +273,7 @@ impl<'a> Attempt<'a> {
         loop {
             self.answer();
             if let Some(purpose) = self.last
+                && !self.sources.has_failed()
                 && self.queues().all(CommitQueue::is_done)
             {
                 if purpose == Purpose::Stop {
@@ -304,6 +305,9 @@ impl<'a> Attempt<'a> {
             let happened: Result<(), Failure> = tokio::select! {
                 biased;
                 () = std::future::ready(()), if triggered.is_err() => triggered,
+                () = std::future::ready(()), if self.sources.has_failed() => self.sources.failed().map_or(Ok(()), |(chain, error)| {
+                    Err(Failure::of(self.region_of[chain])(error))
+                }),
                 Some((task, attempt, report)) = self.reports.recv() => self.report(task, attempt, report),
                 Some(joined) = self.tasks.join_next() => self.task_ended(joined),
                 Some(stepped) = self.steps.join_next() => self.stepped(stepped),

@@ -1,7 +1,7 @@
 //! The coordinator's halves of the sources of one attempt: enumerators, what they ask for, and their work on other threads.
 
 use std::any::Any;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -45,6 +45,8 @@ pub(super) struct Sources {
     calls: JoinSet<(usize, u64, Found)>,
     /// How many enumerators there have been.
     opened: u64,
+    /// Enumerators that could not take what they heard of a checkpoint, with the chain of each.
+    failed: VecDeque<(usize, JobError)>,
 }
 
 struct Enumeration {
@@ -64,7 +66,7 @@ struct Enumeration {
 impl Sources {
     /// None yet, of so many chains.
     pub(super) fn new(chains: usize) -> Self {
-        Sources { chains: (0..chains).map(|_| None).collect(), calls: JoinSet::new(), opened: 0 }
+        Sources { chains: (0..chains).map(|_| None).collect(), calls: JoinSet::new(), opened: 0, failed: VecDeque::new() }
     }
 
     /// Makes the enumerators of a region: anew, or from the checkpoint, with the splits that readers had.
@@ -117,6 +119,7 @@ impl Sources {
         for &chain in region {
             self.chains[chain] = None;
         }
+        self.failed.retain(|(chain, _)| !region.contains(chain));
     }
 
     /// A reader asks for a split.
@@ -207,23 +210,33 @@ impl Sources {
     }
 
     /// This checkpoint is complete.
-    pub(super) fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
-        for source in self.chains.iter_mut().flatten() {
-            let name = &source.name;
-            guarded(|| source.enumerator.checkpoint_complete(checkpoint))
-                .map_err(|error| error.context(format_args!("source {name}")))?;
-        }
-        Ok(())
+    pub(super) fn checkpoint_complete(&mut self, checkpoint: u64) {
+        self.tell_each(|enumerator| enumerator.checkpoint_complete(checkpoint));
     }
 
     /// This checkpoint is given up.
-    pub(super) fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
-        for source in self.chains.iter_mut().flatten() {
-            let name = &source.name;
-            guarded(|| source.enumerator.checkpoint_aborted(checkpoint))
-                .map_err(|error| error.context(format_args!("source {name}")))?;
+    pub(super) fn checkpoint_aborted(&mut self, checkpoint: u64) {
+        self.tell_each(|enumerator| enumerator.checkpoint_aborted(checkpoint));
+    }
+
+    /// All hear it, also where one of them fails.
+    fn tell_each(&mut self, tell: impl Fn(&mut dyn ErasedEnumerator) -> JobResult<()>) {
+        let sources = self.chains.iter_mut().enumerate().filter_map(|(chain, source)| Some((chain, source.as_mut()?)));
+        for (chain, source) in sources {
+            if let Err(error) = guarded(|| tell(source.enumerator.as_mut())) {
+                self.failed.push_back((chain, error.context(format_args!("source {}", source.name))));
+            }
         }
-        Ok(())
+    }
+
+    /// Whether an enumerator has failed that nobody has asked for.
+    pub(super) fn has_failed(&self) -> bool {
+        !self.failed.is_empty()
+    }
+
+    /// Why an enumerator could not take what it heard of a checkpoint, with the chain of its source.
+    pub(super) fn failed(&mut self) -> Option<(usize, JobError)> {
+        self.failed.pop_front()
     }
 
     /// Has an enumerator act, tells the readers what it decided, and begins the work that it wants done.

@@ -63,7 +63,8 @@ pub trait SplitEnumerator<S>: Send {
     /// enumerator's: it is in the snapshot of its reader.
     fn snapshot(&self) -> Vec<u8>;
 
-    /// This checkpoint, and with it all before it, is complete.
+    /// This checkpoint, and with it all before it, is complete. An error is one of the source: what hangs together with it goes back to this
+    /// checkpoint, and the others, which hear of it all the same, go on.
     fn checkpoint_complete(&mut self, _checkpoint: u64) -> JobResult<()> {
         Ok(())
     }

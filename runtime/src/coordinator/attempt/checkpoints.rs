@@ -132,7 +132,7 @@ impl Attempt<'_> {
         {
             let mut requests = Vec::new();
             for pending in self.pending.drain(..complete).collect::<Vec<_>>() {
-                requests.extend(self.abandon(pending)?);
+                requests.extend(self.abandon(pending));
             }
             let Some(mut pending) = self.pending.pop_front() else { return Ok(()) };
             requests.append(&mut pending.requests);
@@ -204,7 +204,7 @@ impl Attempt<'_> {
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Complete(writing.id));
         }
-        self.sources.checkpoint_complete(writing.id)?;
+        self.sources.checkpoint_complete(writing.id);
         let took = writing.started.elapsed();
         if self.store.is_some() {
             self.completed = Some(writing.id);

@@ -148,36 +148,35 @@ impl Attempt<'_> {
 
     /// Gives up the checkpoints that are being taken, since a part of the job is away. That is no failure of checkpoints, and who asked
     /// for them is served by the next one.
-    pub(super) fn abort_pending(&mut self) -> JobResult<()> {
+    pub(super) fn abort_pending(&mut self) {
         while let Some(pending) = self.pending.pop_front() {
-            let requests = self.abandon(pending)?;
+            let requests = self.abandon(pending);
             self.again.extend(requests);
         }
-        Ok(())
     }
 
     /// Gives a checkpoint up which has not failed. Gives who asked for it.
-    pub(super) fn abandon(&mut self, pending: Pending) -> JobResult<Vec<CheckpointRequest>> {
+    pub(super) fn abandon(&mut self, pending: Pending) -> Vec<CheckpointRequest> {
         let id = pending.id;
         let requests = self.abandon_pending(pending);
-        self.let_go(id)?;
-        Ok(requests)
+        self.let_go(id);
+        requests
     }
 
     /// Everybody hears of it.
-    fn let_go(&mut self, id: u64) -> JobResult<()> {
+    fn let_go(&mut self, id: u64) {
         self.told_in_progress();
         self.increments.given_up(id);
         self.board.checkpoint_failed();
         for mailbox in self.mailboxes.iter().flatten() {
             let _ = mailbox.send(TaskMessage::Abort(id));
         }
-        self.sources.checkpoint_aborted(id)
+        self.sources.checkpoint_aborted(id);
     }
 
     fn give_up(&mut self, lost: Lost, reason: &str) -> JobResult<()> {
         let Lost { id, requests } = lost;
-        self.let_go(id)?;
+        self.let_go(id);
         self.not_saved(requests, &format!("checkpoint {id} was given up: {reason}"));
         self.pause(RETRY.min(self.settings.checkpoint_interval.unwrap_or(RETRY)));
         let tolerated = self.failures.failed();

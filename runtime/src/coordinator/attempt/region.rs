@@ -184,10 +184,11 @@ impl Attempt<'_> {
             attempt = region.attempt,
             next = region.attempt + 1,
         ));
-        self.goes_away(index, Instant::now() + delay)
+        self.goes_away(index, Instant::now() + delay);
+        Ok(())
     }
 
-    fn goes_away(&mut self, index: usize, until: Instant) -> JobResult<()> {
+    fn goes_away(&mut self, index: usize, until: Instant) {
         let region = &mut self.regions[index];
         let _ = region.cancel.send(true);
         let chains = region.chains.clone();
@@ -209,7 +210,7 @@ impl Attempt<'_> {
         }
         self.ended.retain(|task| !chains.contains(&task.chain));
         self.parts.retain(|task, _| !chains.contains(&task.chain));
-        self.abort_pending()
+        self.abort_pending();
     }
 
     /// Begins the next step of the regions that are away. `now`: the job is to stop, which waits for no delay.
