@@ -26,7 +26,8 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     /// The value of a key, where it is not too old at `now`, in microseconds.
     pub fn get(&mut self, key: &K, now: i64) -> Option<V> {
         let keep = self.keep;
-        let fresh = |at: i64| now.saturating_sub(at) < keep;
+        // One as of a time that is still to come is of a clock that was set back: how old it is nobody knows.
+        let fresh = |at: i64| (0..keep).contains(&now.saturating_sub(at));
         if let Some((at, value)) = self.newer.get(key) {
             return fresh(*at).then(|| value.clone());
         }
@@ -60,6 +61,13 @@ mod tests {
         assert_eq!(cache.get(&"a", 15), None, "reading does not make it younger");
         cache.put("a", 15, 2);
         assert_eq!(cache.get(&"a", 24), Some(2));
+    }
+
+    #[test]
+    fn a_value_of_a_clock_that_was_set_back_is_asked_for_again() {
+        let mut cache = Cache::new(10, 100);
+        cache.put("a", 1000, 1);
+        assert_eq!(cache.get(&"a", 500), None);
     }
 
     #[test]

@@ -131,6 +131,12 @@ where
         if self.now == i64::MIN && self.rows.is_some() {
             self.due = self.keep.map(|keep| now.saturating_add(keep));
         }
+        if now < self.now
+            && let (Some(due), Some(keep)) = (&mut self.due, self.keep)
+        {
+            // The clock was set back: the table is no younger than that.
+            *due = (*due).min(now.saturating_add(keep));
+        }
         self.now = now;
         if self.due.is_some_and(|due| due <= now) {
             self.load(Duration::ZERO);

@@ -2,6 +2,9 @@
 //!
 //! State: key → the clock when it last changed; nothing where there is no limit. What has been emitted for a forgotten key
 //! stands for good, and a row that comes later finds no state, as if it were the first.
+//!
+//! The clock may be set back. What seems to have changed at a time that is still to come has changed at that moment at the latest, so
+//! it goes after its limit, or twice that, and not when the clock has come there again.
 
 use crate::error::{JobError, JobResult};
 use crate::operator::{OperatorContext, OperatorSnapshot, RestoredOperator};
@@ -45,6 +48,9 @@ macro_rules! state_with_ttl {
 }
 pub(super) use state_with_ttl;
 
+/// A clock that goes back by no more than so many microseconds stands still until it has come there again.
+const STANDS_STILL: i64 = 1_000_000;
+
 /// When keys were last touched, and which are to be forgotten.
 #[derive(Debug)]
 pub struct Ttl<K> {
@@ -76,7 +82,16 @@ impl<K: Key> Ttl<K> {
     /// The state of a key has changed.
     #[inline]
     pub fn touch(&mut self, slot: Slot, key: &K) -> JobResult<()> {
-        if self.micros.is_some() { self.resume(slot, key, self.now) } else { Ok(()) }
+        let Some(micros) = self.micros else { return Ok(()) };
+        match self.touched.place(slot, key)? {
+            // Its timer finds that it has been touched since, and is set anew.
+            Place::Occupied(mut place) => *place.value() = self.now,
+            Place::Vacant(place) => {
+                place.insert(key.clone(), self.now);
+                self.due.push(self.now.saturating_add(micros), slot, key.clone());
+            }
+        }
+        Ok(())
     }
 
     /// The clock goes on: the state forgets every key whose time has come.
@@ -96,12 +111,19 @@ impl<K: Key> Ttl<K> {
         now: i64,
         mut forget: impl FnMut(Slot, &K) -> Result<bool, E>,
     ) -> Result<(), E> {
-        self.now = self.now.max(now);
         let Some(micros) = self.micros else { return Ok(()) };
+        if self.now.saturating_sub(now) > micros.min(STANDS_STILL) {
+            self.now = now;
+            self.due.no_later_than(now.saturating_add(micros));
+        }
+        self.now = self.now.max(now);
         while let Some((_, slot, key)) = self.due.pop(self.now) {
             let Place::Occupied(mut place) = self.touched.place(slot, &key)? else { continue };
-            let mut due = place.value().saturating_add(micros);
-            if due <= self.now {
+            let touched = *place.value();
+            let mut due = touched.saturating_add(micros);
+            // The clock was set back behind its last change, and that is long enough ago.
+            let is_ahead = touched > self.now;
+            if due <= self.now || is_ahead {
                 if forget(slot, &key)? {
                     place.remove();
                     continue;
@@ -119,11 +141,11 @@ impl<K: Key> Ttl<K> {
         self.micros.is_some().then_some(&mut self.touched)
     }
 
-    /// Goes on with a key that was touched then, unless it has been since.
+    /// Goes on with a key of a checkpoint that was touched then, unless it has been since.
     pub fn resume(&mut self, slot: Slot, key: &K, touched: i64) -> JobResult<()> {
         let Some(micros) = self.micros else { return Ok(()) };
+        self.now = self.now.max(touched);
         match self.touched.place(slot, key)? {
-            // Its timer finds that it has been touched since, and is set anew.
             Place::Occupied(mut place) => *place.value() = touched.max(*place.value()),
             Place::Vacant(place) => {
                 place.insert(key.clone(), touched);
@@ -151,8 +173,10 @@ impl<K: Key> Ttl<K> {
 
     /// Goes on from a checkpoint. Keys of a checkpoint without a limit, or with another, count as touched when they come again.
     pub fn restore(&mut self, state: &RestoredOperator) -> Result<(), JobError> {
-        let (Some(micros), due) = (self.micros, &mut self.due) else { return Ok(()) };
+        let (Some(micros), due, now) = (self.micros, &mut self.due, &mut self.now) else { return Ok(()) };
         self.touched.restore(state, &mut Progress::default(), |slot, key, touched| {
+            // So far the clock has been: that it has gone back since is seen when it is looked at.
+            *now = (*now).max(*touched);
             due.push(touched.saturating_add(micros), slot, key.clone());
         })
     }

@@ -40,6 +40,11 @@ impl<K> DueQueue<K> {
         self.heap.pop().map(|due| (due.at, due.slot, due.key))
     }
 
+    /// Entries that are due later are due then.
+    pub fn no_later_than(&mut self, at: i64) {
+        self.heap = self.heap.drain().map(|due| Due { at: due.at.min(at), ..due }).collect();
+    }
+
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.heap.len()

@@ -337,6 +337,8 @@ fn a_first_load_that_takes_long_is_not_begun_again() {
         Stage::<Row>::processing_time(&mut stage, 2000).unwrap();
         feed(&mut stage, &[Event::Row(row(1, 0, 1))]).await.unwrap();
         assert_eq!(stage.next_processing_time(), Some(2100));
+        Stage::<Row>::processing_time(&mut stage, 500).unwrap();
+        assert_eq!(stage.next_processing_time(), Some(600), "the clock was set back");
     });
     assert_eq!(table.tries.load(Ordering::SeqCst), 1);
 }

@@ -154,3 +154,27 @@ fn a_row_looks_ahead_for_so_long() {
     job.feed(&[Event::Row(row(1, 6, 101)), Event::Row(row(1, 7, 102)), Event::Watermark(7)]);
     assert_eq!(job.take(), [(101, vec![102])], "the next one begins anew");
 }
+
+/// A clock that is ahead for a moment keeps nothing for as long as that: neither where it goes back under the operator, nor between two
+/// processes.
+#[test]
+fn what_was_touched_while_the_clock_was_ahead_goes_in_time() {
+    let new = || Job::new(1, || KeepFirst::new(key, by_arrival::<Row>).ttl(TTL));
+    let ahead = || {
+        let mut job = new();
+        job.feed(&[Event::Clock(100), Event::Row(row(1, 0, 1)), Event::Clock(1_000_000)]);
+        job.feed(&[Event::Row(row(2, 0, 2)), Event::Row(row(3, 0, 3))]);
+        assert_eq!(job.take().len(), 3);
+        job
+    };
+    let mut restored = new();
+    restored.restore(&encode(ahead().snapshot()));
+    for mut job in [ahead(), restored] {
+        job.feed(&[Event::Clock(200)]);
+        assert_eq!(job.next_processing_time(), Some(200 + TTL));
+        job.feed(&[Event::Clock(205), Event::Row(row(3, 0, 4)), Event::Clock(200 + TTL), Event::Row(row(2, 0, 5))]);
+        assert_eq!(job.take(), [row(2, 0, 5)], "key 3 was touched since");
+        job.feed(&[Event::Clock(205 + TTL), Event::Row(row(3, 0, 6))]);
+        assert_eq!(job.take(), [row(3, 0, 6)]);
+    }
+}
