@@ -13,6 +13,7 @@ mod params;
 mod state;
 mod tables;
 mod top;
+mod unaligned;
 
 use std::time::Duration;
 
