@@ -90,35 +90,66 @@ pub fn removed(key: &[u8], out: &mut Vec<u8>) {
     write_bytes(key, out);
 }
 
-/// As [`put`], of a key and a value that these append.
-pub fn put_encoded(key: impl FnOnce(&mut Vec<u8>), value: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
-    out.push(PUT);
-    write_encoded(key, out);
-    write_encoded(value, out);
+/// Writes what [`put`] and [`removed`] write, of keys and values that append themselves, with no buffer for them. Lengths stand in front
+/// of what is not known to be that long yet, so room is left for one as long as the longest so far; a shorter one is filled up.
+#[derive(Debug)]
+pub struct InPlace {
+    key: usize,
+    value: usize,
 }
 
-/// As [`removed`], of a key that this appends.
-pub fn removed_encoded(key: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
-    out.push(REMOVED);
-    write_encoded(key, out);
-}
-
-/// Bytes behind their length, without a buffer for them: most have room for a length of one byte.
-fn write_encoded(bytes: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
-    let at = out.len();
-    out.push(0);
-    bytes(out);
-    let len = out.len() - at - 1;
-    if let Ok(short @ 0..128) = u8::try_from(len) {
-        out[at] = short;
-        return;
+impl Default for InPlace {
+    fn default() -> Self {
+        InPlace { key: 1, value: 1 }
     }
-    let end = out.len();
-    write_varint(len as u64, out);
-    // The length comes to the front, in the place of the one byte and of those that it needs more.
-    let more = out.len() - end;
-    out[at..].rotate_right(more);
-    out.remove(at + more);
+}
+
+impl InPlace {
+    /// As [`put`].
+    #[inline]
+    pub fn put(&mut self, key: impl FnOnce(&mut Vec<u8>), value: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+        out.push(PUT);
+        write_encoded(&mut self.key, key, out);
+        write_encoded(&mut self.value, value, out);
+    }
+
+    /// As [`removed`].
+    pub fn removed(&mut self, key: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+        out.push(REMOVED);
+        write_encoded(&mut self.key, key, out);
+    }
+}
+
+/// Bytes behind their length, which takes so much room, or more from here on.
+#[inline]
+fn write_encoded(room: &mut usize, bytes: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+    let at = out.len();
+    out.extend_from_slice(&[0; MOST]);
+    out.truncate(at + *room);
+    bytes(out);
+    let len = out.len() - at - *room;
+    if len >> (7 * *room) != 0 {
+        make_room(at, room, len, out);
+    }
+    let mut rest = len;
+    for byte in &mut out[at..at + *room - 1] {
+        *byte = rest as u8 | 0x80;
+        rest >>= 7;
+    }
+    out[at + *room - 1] = rest as u8;
+}
+
+/// So many bytes a length has at most: it is one in memory.
+const MOST: usize = 9;
+
+#[cold]
+fn make_room(at: usize, room: &mut usize, len: usize, out: &mut Vec<u8>) {
+    let before = *room;
+    while len >> (7 * *room) != 0 {
+        *room += 1;
+    }
+    out.resize(at + *room + len, 0);
+    out.copy_within(at + before..at + before + len, at + *room);
 }
 
 /// The keys of entries that were written by [`put`] and [`removed`], and nothing else.

@@ -124,16 +124,27 @@ fn pieces_that_are_merged_are_what_they_were_together() {
 
 #[test]
 fn what_is_encoded_in_place_is_the_same() {
-    for (key, value) in [(0, 0), (1, 127), (127, 128), (128, 16_383), (300, 16_384), (70_000, 5)] {
-        let (key, value): (Vec<u8>, Vec<u8>) =
-            ((0..key).map(|at| at as u8).collect(), (0..value).map(|at| (at * 3) as u8).collect());
-        let (mut expected, mut found) = (b"before".to_vec(), b"before".to_vec());
-        put(&key, &value, &mut expected);
-        removed(&key, &mut expected);
-        put_encoded(|out| out.extend(&key), |out| out.extend(&value), &mut found);
-        removed_encoded(|out| out.extend(&key), &mut found);
-        assert_eq!(found, expected);
+    let bytes = |len: usize, by: usize| (0..len).map(|at| (at * by) as u8).collect::<Vec<_>>();
+    let sizes = [(0, 0), (1, 127), (127, 128), (128, 16_383), (300, 16_384), (70_000, 5), (2, 0)];
+    let (mut all, mut expected, mut in_place) = (b"before".to_vec(), Vec::new(), InPlace::default());
+    for (key, value) in sizes.map(|(key, value)| (bytes(key, 1), bytes(value, 3))) {
+        let (mut alone, mut found) = (b"before".to_vec(), b"before".to_vec());
+        put(&key, &value, &mut alone);
+        let mut fresh = InPlace::default();
+        fresh.put(|out| out.extend(&key), |out| out.extend(&value), &mut found);
+        assert_eq!(found, alone);
+        // Behind longer ones, lengths take as much room as theirs.
+        in_place.put(|out| out.extend(&key), |out| out.extend(&value), &mut all);
+        in_place.removed(|out| out.extend(&key), &mut all);
+        expected.extend([(key.clone(), Some(value)), (key, None)]);
     }
+    end(&mut all);
+    let mut cursor = Cursor::new(&all[b"before".len()..]);
+    for (key, value) in &expected {
+        assert!(next(&mut cursor).unwrap() == Some((key, value.as_deref())));
+    }
+    assert_eq!(next(&mut cursor).unwrap(), None);
+    assert!(cursor.rest.is_empty());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fjall::{Readable, Snapshot};
 
 use super::Disk;
-use crate::checkpoint::pieces;
+use crate::checkpoint::pieces::{self, InPlace};
 use crate::error::JobResult;
 use crate::state::{State, StateReader};
 
@@ -131,8 +131,9 @@ impl<V: State> SpilledChanges<V> {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = &shared[self.at.clone()];
         pieces::write_table(name, self.keys.is_none(), out);
-        let put = |key: &[u8], value: V, out: &mut Vec<u8>| {
-            pieces::put_encoded(|out| out.extend_from_slice(key), |out| value.encode(out), out);
+        let mut in_place = InPlace::default();
+        let mut put = |key: &[u8], value: V, out: &mut Vec<u8>| {
+            in_place.put(|out| out.extend_from_slice(key), |out| value.encode(out), out);
         };
         match (&self.keys, &self.away) {
             (None, Some(away)) => {

@@ -13,7 +13,7 @@ use super::Disk;
 use super::changes::Changed;
 use super::snapshot::{Away, Encoded, SpilledChanges, SpilledTable};
 use crate::bytes::large_buffer;
-use crate::checkpoint::pieces;
+use crate::checkpoint::pieces::InPlace;
 use crate::error::JobResult;
 use crate::record::Key;
 use crate::state::table::{ASKED, CHANGED, COPIED, DIRTY, Entry, Gone, KNOWN, Table};
@@ -286,10 +286,10 @@ impl<K: Key> Spill<K> {
         let is_last = table + 1 == self.away.len();
         let shared = if is_last { std::mem::take(&mut self.shared) } else { self.shared.clone() };
         let mut bytes = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let from = bytes.len();
+        let (from, mut in_place) = (bytes.len(), InPlace::default());
         for entry in entries.iter_mut() {
             if anew || entry.mark & DIRTY != 0 {
-                pieces::put_encoded(|out| entry.key.encode(out), |out| entry.value.encode(out), &mut bytes);
+                in_place.put(|out| entry.key.encode(out), |out| entry.value.encode(out), &mut bytes);
             }
             entry.mark = entry.mark & !DIRTY | KNOWN;
         }

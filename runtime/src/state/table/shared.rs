@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::entry::Entry;
 use super::segment::Segment;
-use crate::checkpoint::pieces;
+use crate::checkpoint::pieces::InPlace;
 use crate::state::State;
 
 /// If somebody panicked while encoding, that was their matter: segments are only read there.
@@ -40,8 +40,9 @@ pub(super) enum Form {
 
 impl Form {
     pub fn encode<K: State, V: State>(self, segment: &Segment<K, V>, out: &mut Vec<u8>) {
-        let put = |entry: &Entry<K, V>, out: &mut Vec<u8>| {
-            pieces::put_encoded(|out| entry.key.encode(out), |out| entry.value.encode(out), out);
+        let mut in_place = InPlace::default();
+        let mut put = |entry: &Entry<K, V>, out: &mut Vec<u8>| {
+            in_place.put(|out| entry.key.encode(out), |out| entry.value.encode(out), out);
         };
         match self {
             Form::Entries => segment.list.iter().for_each(|entry| {
@@ -58,8 +59,9 @@ impl<K: State, V: State> Shared<K, V> {
     /// Appends what is wanted of all segments, once.
     fn encode(&self, out: &mut Vec<u8>) {
         // In front of those that came again.
+        let mut in_place = InPlace::default();
         for key in std::mem::take(&mut *lock(&self.gone)) {
-            pieces::removed_encoded(|out| key.encode(out), out);
+            in_place.removed(|out| key.encode(out), out);
         }
         for cell in &self.segments {
             let mut cell = lock(cell);
