@@ -10,13 +10,14 @@ use crate::attributes::FieldAttributes;
 use crate::bounds::bound;
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
-    let Parts { encode, decode, schema, is_over, expire, types } = match &input.data {
+    let Parts { encode, touch, decode, schema, is_over, expire, types } = match &input.data {
         Data::Struct(data) => {
             let shape = Shape::of(&data.fields)?;
             let (pattern, encode, decode) = (shape.pattern(), shape.encode(), shape.decode());
-            let (is_over, expire) = (shape.is_over(), shape.expire());
+            let (touch, is_over, expire) = (shape.touch(), shape.is_over(), shape.expire());
             Parts {
                 encode: quote!(let Self #pattern = self; #encode),
+                touch: quote!(let Self #pattern = self; #touch),
                 decode: quote!(::core::result::Result::Ok(Self #decode)),
                 schema: shape.schema(),
                 is_over: quote!(let Self #pattern = self; #is_over),
@@ -70,6 +71,10 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                     #encode
                 }
                 #[inline]
+                fn touch(&self) -> u8 {
+                    #touch
+                }
+                #[inline]
                 fn decode(input: &mut __flow::StateReader<'_>) -> ::core::result::Result<Self, __flow::StateError> {
                     let _ = &input;
                     #decode
@@ -85,6 +90,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 /// The bodies of the methods, and the types of all fields.
 struct Parts<'a> {
     encode: TokenStream,
+    touch: TokenStream,
     decode: TokenStream,
     schema: TokenStream,
     is_over: TokenStream,
@@ -124,6 +130,11 @@ impl<'a> Shape<'a> {
     fn encode(&self) -> TokenStream {
         let variable = self.variables();
         quote!(#(::millstream::codegen::State::encode(#variable, out);)*)
+    }
+
+    fn touch(&self) -> TokenStream {
+        let variable = self.variables();
+        quote!(0 #(| ::millstream::codegen::State::touch(#variable))*)
     }
 
     fn is_over(&self) -> TokenStream {
@@ -176,13 +187,14 @@ fn quoted(name: &str) -> String {
 /// The number of the variant, then its fields.
 fn enumeration(data: &syn::DataEnum) -> Result<Parts<'_>> {
     let (mut encode, mut decode, mut schema) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut is_over, mut expire) = (Vec::new(), Vec::new());
+    let (mut touch, mut is_over, mut expire) = (Vec::new(), Vec::new(), Vec::new());
     for (number, variant) in data.variants.iter().enumerate() {
         let (number, name, shape) = (number as u64, &variant.ident, Shape::of(&variant.fields)?);
         let (pattern, encode_fields, decode_fields, fields) = (shape.pattern(), shape.encode(), shape.decode(), shape.schema());
         encode.push(quote!(Self::#name #pattern => { ::millstream::codegen::State::encode(&#number, out); #encode_fields }));
         decode.push(quote!(#number => ::core::result::Result::Ok(Self::#name #decode_fields)));
-        let (any_over, let_go) = (shape.is_over(), shape.expire());
+        let (touch_fields, any_over, let_go) = (shape.touch(), shape.is_over(), shape.expire());
+        touch.push(quote!(Self::#name #pattern => { #touch_fields }));
         is_over.push(quote!(Self::#name #pattern => { #any_over }));
         expire.push(quote!(Self::#name #pattern => { #let_go }));
         let name = name.unraw().to_string();
@@ -190,6 +202,7 @@ fn enumeration(data: &syn::DataEnum) -> Result<Parts<'_>> {
     }
     Ok(Parts {
         encode: quote!(match self { #(#encode)* }),
+        touch: quote!(match self { #(#touch)* }),
         decode: quote! {
             match <u64 as ::millstream::codegen::State>::decode(input)? {
                 #(#decode,)*

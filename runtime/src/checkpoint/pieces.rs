@@ -11,7 +11,7 @@
 //! The bytes: the checkpoint, the one before (0: the piece holds everything), how many entries the key group has, and its form: nothing, a
 //! table, or tables with names. Then what stands before the tables, and the tables: name, whether it begins anew, and its entries,
 //! each put (key and value, which the last such one of a key decides) or removed. A table that is not in a piece was empty. Numbers and
-//! lengths have variable length.
+//! lengths have variable length; a length may take more bytes than it needs, the last of them zero.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 

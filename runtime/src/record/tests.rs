@@ -239,6 +239,21 @@ struct Generic<T>(Vec<T>, u8);
 struct Unit;
 
 #[test]
+fn derived_state_is_touched_wherever_it_has_texts() {
+    let bid = |channel: &str| Bid { auction: 1, price: Some(2), channel: channel.into() };
+    assert_eq!((bid("").touch(), bid("a").touch()), (0, b'a'));
+    assert_eq!((Some(bid("b")), Box::new(bid("\u{10}"))).touch(), b'b' | 0x10);
+    assert_eq!(
+        [Shape::Nothing, Shape::Pair(-1, "x".into()), Shape::Named { a: Some(true) }].map(|shape| shape.touch()),
+        [0, b'x', 0]
+    );
+    assert_eq!((Unit.touch(), Generic::<i64>(vec![1], 2).touch()), (0, 0));
+    // Of a long text, each line of the caches and the end.
+    let text = |at: usize| (0..200).map(|byte| if byte == at { '\u{1}' } else { '\0' }).collect::<String>();
+    assert_eq!([0, 64, 128, 192, 199, 100].map(|at| text(at).touch()), [1, 1, 1, 1, 1, 0]);
+}
+
+#[test]
 fn derived_state_comes_back() {
     use crate::state::{decode_from_slice, encode_to_vec};
     for shape in [Shape::Nothing, Shape::Pair(-1, "x".into()), Shape::Named { a: Some(true) }] {

@@ -23,6 +23,10 @@ impl<T: State> State for Option<T> {
         }
     }
     #[inline]
+    fn touch(&self) -> u8 {
+        self.as_ref().map_or(0, T::touch)
+    }
+    #[inline]
     fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {
         bool::decode(input)?.then(|| T::decode(input)).transpose()
     }
@@ -41,6 +45,10 @@ impl<T: State> State for Box<T> {
     }
     fn encode(&self, out: &mut Vec<u8>) {
         (**self).encode(out);
+    }
+    #[inline]
+    fn touch(&self) -> u8 {
+        (**self).touch()
     }
     fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {
         T::decode(input).map(Box::new)
@@ -137,6 +145,12 @@ macro_rules! tuples {
                 #[allow(non_snake_case)]
                 let ($($name,)*) = self;
                 $($name.encode(out);)*
+            }
+            #[inline]
+            fn touch(&self) -> u8 {
+                #[allow(non_snake_case)]
+                let ($($name,)*) = self;
+                $($name.touch())|*
             }
             #[inline]
             fn decode(input: &mut StateReader<'_>) -> Result<Self, StateError> {

@@ -331,3 +331,57 @@ fn keys_that_are_alike_are_found() {
     assert_eq!(table.len(), 20_000);
     assert!((0..20_000).all(|key| table.get(hash(key), &key) == Some(&key)));
 }
+
+/// Says when it was touched and when it was encoded.
+#[derive(Debug)]
+struct Told(u64, std::sync::Arc<std::sync::Mutex<Vec<(char, u64)>>>);
+
+impl Told {
+    fn tell(&self, what: char) {
+        self.1.lock().unwrap().push((what, self.0));
+    }
+}
+
+impl State for Told {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.tell('e');
+        self.0.encode(out);
+    }
+    fn touch(&self) -> u8 {
+        self.tell('t');
+        0
+    }
+    fn decode(_: &mut StateReader<'_>) -> Result<Self, crate::state::StateError> {
+        unreachable!("it is never read")
+    }
+    fn schema() -> String {
+        "told".into()
+    }
+}
+
+/// Otherwise encoding waits for each of them, which is most of the time that it takes.
+#[test]
+fn a_segment_comes_into_the_caches_as_a_whole_before_it_is_encoded() {
+    let told = std::sync::Arc::default();
+    let mut table: Table<u64, Told> = Table::default();
+    let put = |table: &mut Table<u64, Told>, key: u64, value: u64| match table.place(slot(key).hash, &key) {
+        Place::Occupied(mut place) => place.value().0 = value,
+        Place::Vacant(place) => drop(place.insert(key, Told(value, std::sync::Arc::clone(&told)))),
+    };
+    for key in 0..3 {
+        put(&mut table, key, key);
+    }
+    let everything = table.share_changes(true);
+    assert!(everything.snapshot.give(&mut Vec::new()));
+    put(&mut table, 0, 7);
+    put(&mut table, 2, 9);
+    let changes = table.share_changes(false);
+    assert!(changes.snapshot.give(&mut Vec::new()));
+    table.share().unwrap().1.encode(&mut Vec::new());
+    let expected = [[0, 1, 2].as_slice(), &[7, 9], &[7, 1, 9]];
+    let expected: Vec<_> = expected
+        .iter()
+        .flat_map(|values| ['t', 'e'].into_iter().flat_map(|what| values.iter().map(move |value| (what, *value))))
+        .collect();
+    assert_eq!(*told.lock().unwrap(), expected);
+}
