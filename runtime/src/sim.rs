@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-pub use crate::seam::{Fault, POINTS, World, enter};
+pub use crate::seam::{ABORT_AT, Fault, POINTS, World, enter};
 
 use crate::coordinator::{CheckpointInfo, Control, Remote, RunEnd, StopMode, run};
 use crate::error::JobResult;

@@ -44,6 +44,8 @@ pub struct Report {
     pub beside: u32,
     /// How often a part of the job has begun again by itself.
     pub alone: u32,
+    /// How often all of it has, in its process.
+    pub together: u32,
 }
 
 /// How a process ended.
@@ -66,8 +68,9 @@ pub fn simulate(seed: u64, kind: Kind, plan: Plan) -> Result<Report, String> {
     let trace = place.hide(&world.trace());
     match result {
         Ok(processes) => {
-            let (overtaken, built_upon, gone_on, alone) = (world.overtaken(), world.built_upon(), world.gone_on(), world.alone());
-            Ok(Report { hits: world.hits(), trace, processes, overtaken, built_upon, gone_on, beside: world.beside(), alone })
+            let (overtaken, built_upon, gone_on) = (world.overtaken(), world.built_upon(), world.gone_on());
+            let (beside, alone, together) = (world.beside(), world.alone(), world.together());
+            Ok(Report { hits: world.hits(), trace, processes, overtaken, built_upon, gone_on, beside, alone, together })
         }
         Err(wrong) => {
             let lines: Vec<&str> = trace.lines().collect();

@@ -95,8 +95,9 @@ struct State {
     heard: u32,
     /// The process that runs has begun a second attempt.
     restarted: bool,
-    /// So often a part of a job has begun again by itself.
+    /// So often a part of a job has begun again by itself, and all of it.
     alone: u32,
+    together: u32,
     /// Files of checkpoints with rows that were on their way.
     overtaken: u32,
     /// Checkpoints that build upon others.
@@ -130,6 +131,7 @@ impl SimWorld {
             heard: 0,
             restarted: false,
             alone: 0,
+            together: 0,
             overtaken: 0,
             built_upon: 0,
             gone_on: 0,
@@ -353,6 +355,11 @@ impl SimWorld {
     pub(crate) fn alone(&self) -> u32 {
         self.state().alone
     }
+
+    /// How often a whole job has, in its process.
+    pub(crate) fn together(&self) -> u32 {
+        self.state().together
+    }
 }
 
 impl World for SimWorld {
@@ -418,6 +425,7 @@ impl World for SimWorld {
         let mut state = self.state();
         state.restarted |= text.contains(": attempt 1 failed");
         state.alone += u32::from(text.contains(", everything else goes on"));
+        state.together += u32::from(text.contains(": attempt ") && text.contains(" failed: "));
     }
 
     fn store(self: Arc<Self>) -> Arc<dyn ObjectStore> {

@@ -2,13 +2,42 @@
 
 use std::time::Duration;
 
+use millstream_runtime::sim::Fault;
 use millstream_sim::{Kind, Plan, simulate_all};
 
-/// Simulates with two seeds. How often parts began again by themselves.
+/// Simulates with the first seeds. How often parts began again by themselves, and how often all of the job did.
+fn restarts(plans: impl Iterator<Item = Plan>, seeds: u64) -> (u32, u32) {
+    let plans: Vec<_> = plans.flat_map(|plan| (1..=seeds).map(move |seed| (seed, Kind::Apart, plan))).collect();
+    let reports = simulate_all(&plans, |report| (report.alone, report.together));
+    let restarts = reports.into_iter().map(|report| report.unwrap_or_else(|failure| panic!("{failure}")));
+    restarts.fold((0, 0), |(alone, together), more| (alone + more.0, together + more.1))
+}
+
+/// The same with two seeds. How often parts began again by themselves.
 fn alone(plans: impl Iterator<Item = Plan>) -> u32 {
-    let plans: Vec<_> = plans.flat_map(|plan| (1..=2).map(move |seed| (seed, Kind::Apart, plan))).collect();
-    let alone = simulate_all(&plans, |report| report.alone);
-    alone.into_iter().map(|alone| alone.unwrap_or_else(|failure| panic!("{failure}"))).sum()
+    restarts(plans, 2).0
+}
+
+/// A part fails that may have taken part in a checkpoint already, and another one has not. What it has handed over counts no more, so the
+/// next checkpoint is as good as any, and the failure stays its own.
+#[test]
+fn a_part_fails_while_a_checkpoint_is_taken() {
+    let points = ["task.barrier", "task.snapshot", "task.acknowledge"];
+    let plans =
+        points.into_iter().flat_map(|point| (1..=9).map(move |visit| Plan::Meanwhile(point, visit, Duration::from_millis(900))));
+    let (alone, together) = restarts(plans, 4);
+    println!("{alone} parts have begun again by themselves, all of the job {together} times");
+    assert!(alone >= 60, "only {alone} parts have begun again by themselves");
+    assert_eq!(together, 0, "all of the job has begun again");
+}
+
+/// A commit fails, also one behind the last checkpoint, where there is nothing to come back for: then all of the job goes on from there.
+#[test]
+fn a_commit_of_a_part_fails() {
+    let points = ["commit.begin", "commit.end"];
+    let plans = points.into_iter().flat_map(|point| (1..=24).map(move |visit| Plan::At(point, visit, Fault::Error)));
+    let (alone, together) = restarts(plans, 2);
+    assert!(alone >= 20 && together >= 2, "{alone} parts have begun again by themselves, all of the job {together} times");
 }
 
 /// It begins again when the checkpoint is stored, and from that one: what it took before is in there.

@@ -8,6 +8,7 @@
 //! remembered, so that a chain of checkpoints does not cost a request for each of them every time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -208,10 +209,12 @@ impl CheckpointStore {
                 all = false;
             }
         }
+        let path = self.directory.join(folder);
         if all {
-            let folder = self.directory.join(folder);
             // In a directory of others only what is empty. In a bucket there is no folder.
-            let _ = if self.lock.is_some() { std::fs::remove_dir_all(folder) } else { std::fs::remove_dir(folder) };
+            let _ = if self.lock.is_some() { std::fs::remove_dir_all(path) } else { std::fs::remove_dir(path) };
+        } else if self.lock.is_some() {
+            remove_staged(&path, goes);
         }
         Ok(())
     }
@@ -292,5 +295,15 @@ impl CheckpointStore {
 
     fn cannot_remove(&self, path: &str, error: &object_store::Error) -> JobError {
         JobError::transient(format!("cannot remove `{}`: {}", self.directory.join(path).display(), root_cause(error)))
+    }
+}
+
+/// Removes what a process was writing when it was killed: a local store has it in `name#1` until it is complete, and lists no such file.
+fn remove_staged(folder: &Path, goes: impl Fn(&str) -> bool) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.contains('#') && goes(name)) {
+            // It is in nobody's way.
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }

@@ -247,3 +247,16 @@ async fn what_is_left_of_a_claimed_checkpoint_goes_unless_somebody_is_there() {
     remove_leftovers(&directory.path().canonicalize().unwrap().join("checkpoint-000001"), &own).await.unwrap();
     assert_eq!(folders(), 1, "it is whole");
 }
+
+/// What a process that was killed was writing in a folder whose files others need.
+#[tokio::test]
+async fn what_was_not_written_to_its_end_goes_with_what_nobody_needs() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(CheckpointStore::open(directory.path().to_str().unwrap()).await.unwrap());
+    writer.write(true).await;
+    let begun = directory.path().join("checkpoint-000001/manifest.json#1");
+    std::fs::write(&begun, "{").unwrap();
+    writer.write(false).await;
+    writer.store.retain(2, 1).await.unwrap();
+    assert!(!begun.exists() && directory.path().join("checkpoint-000001").exists());
+}

@@ -2,12 +2,16 @@
 //! it comes through here, so that a simulation can put its own world in their place: the feature `sim`, without which these are
 //! plain calls.
 
+#[cfg(feature = "sim")]
+mod aborted;
 mod points;
 #[cfg(feature = "sim")]
 mod simulated;
 
 use crate::error::{JobError, JobResult};
 
+#[cfg(feature = "sim")]
+pub use aborted::ABORT_AT;
 #[cfg(feature = "sim")]
 pub use points::POINTS;
 pub(crate) use points::Point;
@@ -101,12 +105,13 @@ pub(crate) fn input_first() -> bool {
 }
 
 /// A place where something can go wrong. Nothing does, but in a simulation: there it may fail, take long, or be the end of the
-/// process.
+/// process; and in a real process that a test has told to [abort there](aborted).
 #[cfg_attr(not(feature = "sim"), allow(clippy::unused_async, reason = "simulated failures take time"))]
 pub(crate) async fn reach(point: Point) -> JobResult<()> {
     #[cfg(feature = "sim")]
-    if let Some(world) = world() {
-        return simulated::befall(world.reach(point.name()), point).await;
+    match world() {
+        Some(world) => return simulated::befall(world.reach(point.name()), point).await,
+        None => aborted::abort_if_told(point),
     }
     let _ = point;
     Ok(())

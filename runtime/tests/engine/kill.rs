@@ -31,6 +31,8 @@ fn child() {
         let keep = std::env::var(KEEP).ok().and_then(|keep| keep.parse().ok());
         let block = keep.map(|keep| CheckpointConfig { keep, ..CheckpointConfig::new(1, |_| Ok(String::new())) });
         let job = Job { checkpoint: block.or(job.checkpoint), ..job };
+        #[cfg(feature = "sim")]
+        let job = super::compacting::with_few_groups(job);
         let patient = std::env::var(PATIENT).map(|_| Restart::Fixed { attempts: 1_000_000, delay_micros: 20_000 });
         let job = Job { restart: patient.unwrap_or(job.restart), ..job };
         std::process::exit(run_job(job, &args.split('\n').collect::<Vec<_>>()).into());

@@ -5,6 +5,8 @@ extern crate millstream_runtime as millstream;
 mod alignment;
 mod at_least_once;
 mod bad_conditions;
+#[cfg(feature = "sim")]
+mod compacting;
 mod concurrent;
 #[cfg(feature = "disk")]
 mod disk_state;
@@ -17,6 +19,8 @@ mod job;
 mod kill;
 mod metrics;
 mod mount;
+#[cfg(feature = "sim")]
+mod points;
 mod regions;
 mod restarts;
 mod restoring;

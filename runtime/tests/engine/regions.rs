@@ -223,18 +223,20 @@ fn a_pipeline_that_fails_goes_back_alone() {
     assert!(test.world.taken[1].load(SeqCst) > test.setup.bids, "rows behind the checkpoint were taken again");
 }
 
+/// State in memory, of which there is little, and on disk: then checkpoints hold what has changed.
+const STATES: &[StateConfig] = &[
+    StateConfig::Memory,
+    #[cfg(feature = "disk")]
+    StateConfig::Disk {
+        path: millstream::Folder::Of(|params| Ok(world(params)?.folder.join("state").display().to_string())),
+        memory: 1 << 20,
+    },
+];
+
 /// What it is in the next checkpoint is as good as any: killed then, all goes on from there.
 #[test]
 fn killed_after_a_pipeline_has_come_back() {
-    let kinds = [
-        StateConfig::Memory,
-        #[cfg(feature = "disk")]
-        StateConfig::Disk {
-            path: millstream::Folder::Of(|params| Ok(world(params)?.folder.join("state").display().to_string())),
-            memory: 1 << 20,
-        },
-    ];
-    for state in kinds {
+    for &state in STATES {
         let test = Test::new();
         let handle = test.start(job(PATIENT, state));
         wait_for("checkpoints", || counted(&handle, COMPLETED) >= 3.0);
@@ -280,6 +282,46 @@ fn a_checkpoint_that_is_being_taken_is_given_up_and_who_asked_for_it_is_served_b
     assert!(counted(&handle, FAILED) >= 1.0);
     test.finishes(handle);
     assert_eq!(test.world.taken[0].load(SeqCst), test.setup.bids);
+}
+
+/// As long as the newest checkpoint lies elsewhere all begin again from there, which is one failure; the number of that says nothing in the
+/// job's own directory, where another run has left one of the same. From the first one of its own on a pipeline fails alone.
+#[test]
+fn behind_a_checkpoint_that_lies_elsewhere_all_begin_again() {
+    let (test, other) = (Test::new(), Test::new());
+    let start = |world: &Arc<World>, checkpoints: &Test, attempts, savepoint: Option<&PathBuf>| {
+        let on_request = CheckpointConfig::new(3_600_000_000, |_| Ok("unused".to_owned()));
+        let restart = Restart::Fixed { attempts, delay_micros: 1000 };
+        let options = RunOptions::new().checkpoints(checkpoints.setup.path("checkpoints")).extension(world.clone());
+        let options = savepoint.into_iter().fold(options, RunOptions::resume_from);
+        JobHandle::start(Job { checkpoint: Some(on_request), ..job(restart, StateConfig::Memory) }, options).unwrap()
+    };
+    let handle = start(&test.world, &test, 1, None);
+    let savepoint = handle.savepoint(test.setup.path("savepoints")).unwrap().savepoint.unwrap();
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+    let handle = start(&other.world, &other, 1, None);
+    wait_for("rows", || other.world.taken.iter().all(|taken| taken.load(SeqCst) > 500));
+    assert_eq!(handle.checkpoint().unwrap().id, 1);
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+    let taken = || test.world.taken[1].load(SeqCst);
+    for (attempts, calm, wild) in [(1, "2", "2"), (2, "2", "3")] {
+        let handle = start(&test.world, &other, attempts, Some(&savepoint));
+        let before = taken();
+        wait_for("rows", || taken() > before + 10);
+        test.world.trouble[1].store(ERROR, SeqCst);
+        wait_for("another attempt of all", || NAMES.iter().all(|name| is_in_attempt(&handle, name, "2")));
+        if attempts == 2 {
+            handle.checkpoint().unwrap();
+            test.world.trouble[1].store(ERROR, SeqCst);
+            wait_for("another attempt of one", || is_in_attempt(&handle, "wild", wild));
+        }
+        assert!(is_in_attempt(&handle, "calm", calm));
+        if attempts == 2 {
+            test.finishes(handle);
+        } else {
+            assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+        }
+    }
 }
 
 #[test]

@@ -198,7 +198,6 @@ impl Attempt<'_> {
             ));
             self.increments.lose();
         }
-        self.compact_if_long();
         self.failures.succeeded();
         self.pause(Duration::ZERO);
         for mailbox in self.mailboxes.iter().flatten() {
@@ -222,7 +221,10 @@ impl Attempt<'_> {
             queue.complete(writing.id, committables, sealed, purpose)?;
             queue.go_on();
         }
-        if purpose != Purpose::Periodic {
+        if purpose == Purpose::Periodic {
+            self.compact_if_long();
+        } else {
+            // Nothing builds upon it now: what was put together would be left behind.
             self.last = Some(purpose);
         }
         Ok(purpose != writing.purpose)

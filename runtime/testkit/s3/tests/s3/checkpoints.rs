@@ -1,8 +1,13 @@
 //! Checkpoints in a bucket: killed, damaged, cut off from it, and two processes on one.
 
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use millstream::sim::ABORT_AT;
+
+use super::compacting::{self, FEW, JUST_NAMED, NOT_NAMED, files, joined};
 use super::job::{output, wait_for};
 use super::process::{DISK, Fixture, Kill, signal, stderr};
 
@@ -66,6 +71,40 @@ fn killed_among_checkpoints_that_build_upon_others() {
     let output = fixture.run(&["--checkpoint-dir", PLACE, "--parallelism", "3", "--existing", "replace"]);
     assert!(output.status.success(), "{}", stderr(&output));
     fixture.check();
+}
+
+/// Gone behind a compaction, before a manifest names what it gave, and then right behind that: nothing is missing, and what nobody needs goes
+/// with the next checkpoint.
+#[test]
+fn gone_around_a_compaction_and_started_again() {
+    let fixture = Fixture::of(compacting::setup());
+    let run = |rate, interval| {
+        let mut command = fixture.command_of(&compacting::args(&fixture.setup, PLACE, rate, interval));
+        command.env(FEW, "1");
+        command
+    };
+    for (told, interval, is_named) in [(NOT_NAMED, "40ms", false), (JUST_NAMED, "200ms", true)] {
+        let ended = run("100", interval).env(ABORT_AT, told).output().unwrap();
+        assert_eq!(ended.status.signal(), Some(6), "{told}: {}", stderr(&ended));
+        let (named, left) = files(&fixture.folder("jobs/counts"));
+        assert_eq!(
+            (joined(&named) > 0, joined(&left) > 0),
+            (is_named, !is_named),
+            "{told}: {named:?} {left:?} {}",
+            stderr(&ended)
+        );
+    }
+    let mut child = Kill(run("100", "1h").spawn().unwrap());
+    let mut lines = BufReader::new(child.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    lines.find(|line| line.contains("resuming from checkpoint")).expect("it does not go on");
+    signal(&child.0, "TERM");
+    let rest: Vec<_> = lines.collect();
+    assert!(child.0.wait().unwrap().success(), "{rest:?}");
+    let (_, left) = files(&fixture.folder("jobs/counts"));
+    assert!(left.is_empty(), "nobody needs {left:?}");
+    let ended = run("1000000000", "1h").output().unwrap();
+    assert!(ended.status.success(), "{}", stderr(&ended));
+    compacting::check(&fixture.setup);
 }
 
 /// C75, in a bucket. Also: the newest of a directory, and one by its name.

@@ -2,6 +2,8 @@
 
 mod bucket;
 mod checkpoints;
+#[path = "../../../../tests/engine/compacting.rs"]
+mod compacting;
 // Not everything of it is of use here.
 #[allow(dead_code)]
 #[path = "../../../../tests/engine/job.rs"]

@@ -8,6 +8,7 @@ use millstream_testkit_s3::Server;
 
 use millstream::{Folder, Job, StateConfig};
 
+use super::compacting::with_few_groups;
 use super::job::{Setup, expected, job, output, run_job};
 
 const ARGS: &str = "MILLSTREAM_TEST_ARGS";
@@ -24,7 +25,7 @@ fn child() {
             Some(_) => StateConfig::Disk { path: Folder::Of(on_disk), memory: 0 },
             None => StateConfig::Memory,
         };
-        std::process::exit(run_job(Job { state, ..job() }, &args.split('\n').collect::<Vec<_>>()).into());
+        std::process::exit(run_job(with_few_groups(Job { state, ..job() }), &args.split('\n').collect::<Vec<_>>()).into());
     }
 }
 
@@ -36,7 +37,10 @@ pub struct Fixture {
 
 impl Fixture {
     pub fn new(bids: u64, files: u64) -> Self {
-        let setup = Setup::new(bids, files);
+        Fixture::of(Setup::new(bids, files))
+    }
+
+    pub fn of(setup: Setup) -> Self {
         let server = Server::start(&setup.folder.path().join("server")).unwrap();
         Fixture { setup, server }
     }
