@@ -177,6 +177,8 @@ impl<'a> Lowering<'a> {
         for round in &rounds {
             self.cx.report(names::cycle("stream", round));
         }
+        let ends = sources..sources + streams + late;
+        let sorted = by_use(&needs, &sorted, &ends);
         self.job_errors();
         for index in sorted {
             match index {
@@ -351,6 +353,27 @@ impl<'a> Lowering<'a> {
             }
         }
     }
+}
+
+/// Puts sources in the order in which streams read them, and sinks in that of their streams: where they are written, in this file or beside
+/// a record in Rust, makes no other plan. `needs` has sources before `inner`, and sinks behind it.
+fn by_use(needs: &[Vec<usize>], sorted: &[usize], inner: &std::ops::Range<usize>) -> Vec<usize> {
+    let mut place = vec![usize::MAX; needs.len()];
+    for (number, need) in needs[inner.clone()].iter().flatten().enumerate() {
+        place[*need] = place[*need].min(number);
+    }
+    let (mut sources, rest): (Vec<usize>, Vec<usize>) = sorted.iter().partition(|index| **index < inner.start);
+    sources.sort_by_key(|index| (place[*index], *index));
+    // What a sink writes its errors into comes behind it, and may be read.
+    let needed: HashSet<usize> = needs.iter().flatten().copied().collect();
+    let (mut sinks, rest): (Vec<usize>, Vec<usize>) =
+        rest.into_iter().partition(|index| *index >= inner.end && !needed.contains(index));
+    let ordered: Vec<usize> = sources.into_iter().chain(rest).collect();
+    for (number, index) in ordered.iter().enumerate() {
+        place[*index] = number;
+    }
+    sinks.sort_by_key(|index| needs[*index].first().map(|input| place[*input]));
+    ordered.into_iter().chain(sinks).collect()
 }
 
 /// The names of streams that a pipeline reads.

@@ -16,13 +16,6 @@ pub struct Paid {
     pub amount: i64,
 }
 
-#[derive(Clone, Debug, Record, Source)]
-#[source(name = refunds, from = channel { capacity: 100 })]
-pub struct Returned {
-    pub customer: String,
-    pub back: i64,
-}
-
 #[derive(Clone, Debug, Record, Sink)]
 #[sink(of = balances, into = ledger { path: path }, key = (customer))]
 pub struct Balance {

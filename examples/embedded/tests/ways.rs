@@ -160,7 +160,8 @@ fn typed_rows() -> Vec<String> {
     rows
 }
 
-/// The same with an operator over three streams that has two side outputs, and a table in a connector of the user's own.
+/// The same with an operator over three streams that has two side outputs, and a table in a connector of the user's own. Two of the sources
+/// and a sink stand beside their records, where the others have them in the text, in another order.
 #[test]
 fn the_plans_of_operators_and_tables_are_the_same() {
     let built = shape(&built_accounts::job());

@@ -2,6 +2,15 @@
 
 use millstream::codegen::*;
 
+/// Rows of `Payment`, the columns in use: in.flow:8 source payments: Payment from file { path: "payments.jsonl", format: json } watermark paid_a…
+#[derive(Clone, Debug, PartialEq, Record, State)]
+pub struct Payment {
+    pub order_id: i64,
+    pub amount: Decimal<10, 2>,
+    pub coupon: Str,
+    pub paid_at: Timestamp,
+}
+
 /// Rows of `Order`, the columns in use: in.flow:5 source orders: Order from file { path: "orders.jsonl", format: json } watermark placed_at - 5s
 #[derive(Clone, Debug, PartialEq, Record, State)]
 pub struct Order {
@@ -10,15 +19,6 @@ pub struct Order {
     pub amount: Decimal<10, 2>,
     pub coupon: Option<Str>,
     pub placed_at: Timestamp,
-}
-
-/// Rows of `Payment`, the columns in use: in.flow:8 source payments: Payment from file { path: "payments.jsonl", format: json } watermark paid_a…
-#[derive(Clone, Debug, PartialEq, Record, State)]
-pub struct Payment {
-    pub order_id: i64,
-    pub amount: Decimal<10, 2>,
-    pub coupon: Str,
-    pub paid_at: Timestamp,
 }
 
 /// Rows of `rates`: in.flow:10 source rates: { customer: string, rate: float64, since: timestamp } from file { path: "rates.j…

@@ -16,7 +16,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "late_rows",
         doc: "Rows that come too late go to a stream of their own.",
-        fingerprint: 0xaa846a02eb0d6b09,
+        fingerprint: 0xf287347e691ffbd4,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,

@@ -30,7 +30,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "ranking",
         doc: "",
-        fingerprint: 0x9a48921445932b6f,
+        fingerprint: 0x2d216939b5f8e5cc,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,

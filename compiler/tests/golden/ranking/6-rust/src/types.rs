@@ -68,7 +68,7 @@ pub struct Sink {
     pub price: f64,
 }
 
-/// Rows of `by_count: changes`: in.flow:35 changes
+/// Rows of `bidders: changes`: in.flow:36 changes
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Sink2 {
     pub op: Str,

@@ -22,7 +22,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "rust_items",
         doc: "",
-        fingerprint: 0x84cf759646ef26b2,
+        fingerprint: 0xd22edd3f9c242482,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,

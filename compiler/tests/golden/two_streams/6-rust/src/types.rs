@@ -2,7 +2,7 @@
 
 use millstream::codegen::*;
 
-/// Rows of `Order`, the columns in use: in.flow:6 source orders: Order from file { path: "orders/*.csv", format: csv } watermark placed_at - 1m
+/// Rows of `Order`, the columns in use: in.flow:7 source refunds: Order from file { path: "refunds/*.csv", format: csv } watermark placed_at - 1…
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Order {
     pub id: i64,

@@ -20,7 +20,7 @@ fn job() -> millstream::Job {
     millstream::Job {
         name: "windows",
         doc: "One aggregate per kind of window.",
-        fingerprint: 0x8ab5204eecb53dbb,
+        fingerprint: 0xfa6830c66867812b,
         parallelism: 1,
         max_parallelism: 128,
         buffer_timeout_micros: 100_000,
