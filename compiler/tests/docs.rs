@@ -218,6 +218,8 @@ fn rust_blocks_are_parts_of_examples() {
         let connector = root().join("examples/connector/src").join(file);
         examples.push_str(&squeezed(&std::fs::read_to_string(connector).expect("the example of connectors")));
     }
+    let attributes = root().join("examples/embedded/src/attributes.rs");
+    examples.push_str(&squeezed(&std::fs::read_to_string(attributes).expect("the example of attributes")));
     let page = std::fs::read_to_string(root().join("docs/rust.md")).expect("the guide");
     let blocks: Vec<&str> = page.split("\n```rust\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
     assert!(blocks.len() >= 3, "the guide has examples");

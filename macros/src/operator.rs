@@ -50,7 +50,7 @@ fn complete(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     }
     let known_types: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
     let known_methods: Vec<&str> = METHODS.iter().map(|(name, ..)| *name).collect();
-    let (mut types, mut has_process) = (Vec::new(), false);
+    let (mut types, mut has_process, mut keeps) = (Vec::new(), false, false);
     for member in &mut item.items {
         match member {
             ImplItem::Type(ty) => {
@@ -58,6 +58,13 @@ fn complete(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
                 if !known_types.contains(&name.as_str()) {
                     return Err(Error::new(ty.ident.span(), unknown(&name, &known_types)));
                 }
+                keeps |= match name.as_str() {
+                    "State" | "Shared" => !matches!(&ty.ty, syn::Type::Tuple(of) if of.elems.is_empty()),
+                    "Broadcast" => {
+                        !matches!(&ty.ty, syn::Type::Path(of) if of.path.segments.last().is_some_and(|last| last.ident == "NoBroadcast"))
+                    }
+                    _ => false,
+                };
                 types.push(name);
             }
             ImplItem::Fn(function) => {
@@ -67,6 +74,7 @@ fn complete(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
                     return Err(Error::new(function.sig.ident.span(), unknown(&name, &known_methods)));
                 };
                 signature(&function.sig, *count, form)?;
+                keeps |= name != "process";
                 if name == "process" {
                     inline(&mut function.attrs);
                 }
@@ -93,7 +101,10 @@ fn complete(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
         };
         item.items.push(filled);
     }
-    Ok(quote!(#item))
+    // It may stand without a key: what is seen here is what the compiler of the language goes by.
+    let of = &item.self_ty;
+    let row_by_row = (!keeps).then(|| quote!(impl ::millstream::codegen::RowByRow for #of {}));
+    Ok(quote!(#item #row_by_row))
 }
 
 fn signature(sig: &Signature, count: usize, form: &str) -> Result<()> {

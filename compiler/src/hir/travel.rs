@@ -28,7 +28,8 @@ pub fn without_effect(nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
                 }
                 Some(operator) => tables::travels_by_key(word, *span, operator),
                 None if before.operation == Operation::Broadcast && travels(&node.operation).is_none() => {
-                    tables::multiplies(*span, node.name.rsplit(": ").next().unwrap_or(&node.name))
+                    let named = written(nodes, spans, node);
+                    tables::multiplies(*span, named.name.rsplit(": ").next().unwrap_or(&named.name))
                 }
                 None => continue,
             };
@@ -39,6 +40,14 @@ pub fn without_effect(nodes: &[Node], spans: &[Span]) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// The operator that the user wrote where this node stands: the rows of a `process` are brought into the form of its input first.
+fn written<'a>(nodes: &'a [Node], spans: &[Span], node: &'a Node) -> &'a Node {
+    let place = |node: &Node| spans.get(node.id.0 as usize);
+    let reads = |next: &&Node| next.inputs.iter().any(|(input, _)| *input == node.id);
+    let mut behind = nodes.iter().filter(reads);
+    behind.find(|next| matches!(next.operation, Operation::Process(_)) && place(next) == place(node)).unwrap_or(node)
 }
 
 fn broadcasts(operation: &Operation) -> bool {

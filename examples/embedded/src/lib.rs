@@ -3,6 +3,7 @@
 //! pipeline. [`typed`] does without the language, and makes the same graph.
 
 pub mod accounts;
+pub mod attributes;
 pub mod typed;
 pub mod typed_operators;
 

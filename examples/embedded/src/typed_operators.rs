@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use millstream::builder::{Pipeline, sum};
+use millstream::builder::{Pipeline, count, lag_by, max, sum};
 use millstream::connectors::channel::{Receiver, Sender};
 use millstream::formats::CsvFormat;
 use millstream::prelude::{Record, State, Timestamp};
@@ -58,6 +58,31 @@ pub struct Located {
     pub region: Option<String>,
 }
 
+#[derive(Clone, Debug, State)]
+pub struct Greater {
+    pub id: i64,
+    pub than: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, State)]
+pub struct Spread {
+    pub much: bool,
+    pub customers: i64,
+    pub most: i64,
+}
+
+#[derive(Clone, Debug, State)]
+pub struct ByTwos {
+    pub customer: String,
+    pub total: i64,
+}
+
+#[derive(Clone, Debug, State)]
+pub struct TwoBefore {
+    pub id: i64,
+    pub before: Option<i64>,
+}
+
 /// What it takes and gives.
 pub struct Ends {
     pub orders: Sender<Order>,
@@ -68,8 +93,13 @@ pub struct Ends {
     pub returned: Receiver<Returned>,
     pub running: Receiver<Running>,
     pub located: Receiver<Located>,
+    pub greater: Receiver<Greater>,
+    pub spread: Receiver<Change<Spread>>,
+    pub by_twos: Receiver<ByTwos>,
+    pub two_before: Receiver<TwoBefore>,
 }
 
+const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// `regions`: a file with the regions of customers.
@@ -104,6 +134,25 @@ pub fn operators(regions: &str) -> (Pipeline, Ends) {
     let running = running.map(|(order, last_two)| Running { id: order.id, customer: order.customer, last_two });
 
     let regions = of_customers.key_by(|region| region.customer.clone());
+    let left = all.clone().stream("greater").key_by(|order| order.customer.clone()).timed_by(|order| order.at);
+    let right = all.clone().key_by(|order| order.customer.clone()).timed_by(|order| order.at);
+    let pairs = left.join(right).when(|order, other| order.amount > other.amount).tumbling(HOUR);
+    let greater = pairs.inner(|order, other, _| Greater { id: order.id, than: other.id });
+
+    let by_customer = all.clone().stream("spread").key_by(|order| order.customer.clone());
+    let totals = by_customer.aggregate(sum(|order: &Order| order.amount), |_, total| total);
+    let spread = totals
+        .key_by(|total| *total >= 50)
+        .aggregate((count(), max(|total: &i64| *total)), |much, (customers, most)| Spread { much: *much, customers, most });
+
+    let by_twos = all.clone().stream("by_twos").key_by(|order| order.customer.clone()).every_rows(2);
+    let by_twos =
+        by_twos.aggregate(sum(|order: &Order| order.amount), |customer, total| ByTwos { customer: customer.clone(), total });
+
+    let by_customer = all.clone().stream("two_before").key_by(|order| order.customer.clone()).timed_by(|order| order.at);
+    let two_before = by_customer.one_by_one().aggregate(lag_by(2, |order: &Order| order.amount));
+    let two_before = two_before.map(|(order, before)| TwoBefore { id: order.id, before });
+
     let located = all.stream("located").lookup(regions, |order| order.customer.clone());
     let located = located.left(|order, region| Located { id: order.id, region: region.map(|found| found.region.clone()) });
 
@@ -116,6 +165,10 @@ pub fn operators(regions: &str) -> (Pipeline, Ends) {
         returned: returned.into_channel(100),
         running: running.into_channel(100),
         located: located.into_channel(100),
+        greater: greater.into_channel(100),
+        spread: spread.into_channel(100),
+        by_twos: by_twos.into_channel(100),
+        two_before: two_before.into_channel(100),
     };
     (pipeline, ends)
 }

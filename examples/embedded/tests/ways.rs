@@ -114,6 +114,16 @@ fn the_graph_is_the_same_in_plain_rust() {
 const ORDERS: &[(&str, i64, i64)] =
     &[("ann", 250, 1), ("bob", 100, 2), ("ann", 50, 59), ("eve", 999, 60), ("bob", 1, 61), ("ann", 300, 200)];
 
+#[test]
+fn attributes_say_in_the_language_what_they_say_in_rust() {
+    let graph = dump::job(&plan("src/attributes.flow").job);
+    let said = |text: &str| assert!(graph.contains(text), "{text}: {graph}");
+    said("from spool");
+    said("after: remove");
+    said("watch: every 10s");
+    said("place_of");
+}
+
 /// What a module makes of the orders, in order.
 macro_rules! rows {
     ($module:ident) => {{
@@ -279,9 +289,18 @@ fn operators(job: &JobGraph) -> Vec<String> {
                         let about = (&lookup.name, &lookup.connector, options, lookup.texts.len(), lookup.cache, lookup.ordered);
                         format!("{about:?} {}", lookup.schema)
                     }
+                    JoinHow::Over { window: Window::Tumbling { size, offset, .. }, times, allowed_lateness } => {
+                        format!("over {size} {offset} {} {} {allowed_lateness}", times.left.ty, times.right.ty)
+                    }
                     other => format!("{other:?}"),
                 };
-                format!("{} on {keys:?} {how} {:?}", join.kind.words(), join.emit)
+                let condition = join.condition.as_ref().map(|condition| condition.ty.to_string());
+                format!("{} on {keys:?} {condition:?} {how} {:?} {}", join.kind.words(), join.emit, join.broadcast)
+            }
+            Operation::Aggregate(aggregate) => {
+                let keys = types(aggregate.keys.iter().map(|(_, key)| key).collect());
+                let calls: Vec<_> = aggregate.calls.iter().map(|call| call.function).collect();
+                format!("aggregate by {keys:?} {calls:?} {:?} {:?}", aggregate.window, aggregate.emit)
             }
             Operation::Over(over) => {
                 let calls: Vec<_> = over.calls.iter().map(|(name, call)| (name, call.call.function, call.back)).collect();
@@ -313,7 +332,7 @@ fn the_operators_are_the_same_in_plain_rust() {
     let typed = operators(&pipeline.graph());
     let planned = operators(&plan("pipelines/built_operators.flow").job);
     assert_eq!(typed.join("\n"), planned.join("\n"));
-    assert_eq!(typed.len(), 4 + 1 + 4 + 4, "{typed:#?}");
+    assert_eq!(typed.len(), 4 + 1 + 9 + 8, "{typed:#?}");
 }
 
 /// The rows of a module's ends, each sorted.
@@ -344,6 +363,16 @@ macro_rules! rows_of_operators {
         let mut rows: Vec<String> = standing.into_iter().collect();
         rows.extend($ends.returned.map(|row| format!("returned {} {} {}", row.id, row.customer, row.reason)));
         rows.extend($ends.running.map(|row| format!("running {} {} {}", row.id, row.customer, row.last_two)));
+        let mut standing = std::collections::BTreeSet::new();
+        for change in $ends.spread {
+            let row = format!("spread {} {} {}", change.row.much, change.row.customers, change.row.most);
+            let fits = if change.kind.adds() { standing.insert(row) } else { standing.remove(&row) };
+            assert!(fits, "{standing:?}");
+        }
+        rows.extend(standing);
+        rows.extend($ends.greater.map(|row| format!("greater {} than {}", row.id, row.than)));
+        rows.extend($ends.by_twos.map(|row| format!("by twos {} {}", row.customer, row.total)));
+        rows.extend($ends.two_before.map(|row| format!("two before {} {:?}", row.id, row.before)));
         rows.extend($ends.located.map(|row| format!("located {} {}", row.id, row.region.as_deref().unwrap_or("-"))));
         $job.wait().unwrap();
         rows.sort();
@@ -363,12 +392,19 @@ fn the_rows_of_the_operators_are_the_same() {
     let ends = built_operators::start(params, RunOptions::new().parallelism(2)).unwrap();
     let job = ends.job;
     let built = rows_of_operators!(job, ends, built_operators);
+    // Rows of a customer come from several sources, in no order: two of them are in one window, whichever.
+    let parted = |rows: Vec<String>| rows.into_iter().partition::<Vec<_>, _>(|row| row.starts_with("by twos"));
+    let ((twos, typed), (built_twos, built)) = (parted(typed), parted(built));
+    assert_eq!((twos.len(), built_twos.len()), (4, 4), "{twos:?} {built_twos:?}");
     assert_eq!(typed, built);
     let expected = [
         "2 bob 5 1970-01-01T00:00:02Z 1",
         "3 ann 30 1970-01-01T00:00:03Z 1",
         "4 ann 25 1970-01-01T00:00:04Z 2",
         "5 eve 1 1970-01-01T00:00:05Z 1",
+        "greater 3 than 1",
+        "greater 3 than 4",
+        "greater 4 than 1",
         "located 1 north",
         "located 2 -",
         "located 3 north",
@@ -381,6 +417,13 @@ fn the_rows_of_the_operators_are_the_same() {
         "running 3 ann 50",
         "running 4 ann 55",
         "running 5 eve 1",
+        "spread false 2 5",
+        "spread true 1 75",
+        "two before 1 None",
+        "two before 2 None",
+        "two before 3 None",
+        "two before 4 Some(20)",
+        "two before 5 None",
     ];
     assert_eq!(typed, expected);
 }

@@ -39,6 +39,14 @@ pub trait ByKey: Sized {
     /// Ends the chain: rows go to the subtask of their key.
     #[doc(hidden)]
     fn by_key(self) -> Stream<Self::Travels, Head>;
+
+    /// Ends the chain: rows stay where they are.
+    #[doc(hidden)]
+    fn stays(self) -> Stream<Self::Travels, Head>;
+
+    /// Ends the chain: every subtask gets all rows.
+    #[doc(hidden)]
+    fn everywhere(self) -> Stream<Self::Travels, Head>;
 }
 
 impl<T, L, K, F> ByKey for KeyedStream<T, L, K, F>
@@ -64,6 +72,14 @@ where
 
     fn by_key(self) -> Stream<T, Head> {
         self.dealt()
+    }
+
+    fn stays(self) -> Stream<T, Head> {
+        KeyedStream::stays(self, Exchange::Forward)
+    }
+
+    fn everywhere(self) -> Stream<T, Head> {
+        KeyedStream::everywhere(self)
     }
 }
 
@@ -148,5 +164,13 @@ where
             cx.hash::<Change<T>, K, _>(edge, move |change: &Change<T>| Ok(key(&change.row)))
         });
         Stream { parallelism, ..dealt }
+    }
+
+    fn stays(self) -> Stream<Change<T>, Head> {
+        self.changes.stays(Exchange::Forward, self.parallelism)
+    }
+
+    fn everywhere(self) -> Stream<Change<T>, Head> {
+        self.changes.everywhere()
     }
 }

@@ -27,6 +27,12 @@ pub trait Calls<T>: Clone + Send + Sync + 'static {
 
     /// The functions, as the graph names them.
     fn names(&self, names: &mut Vec<String>);
+
+    /// How many rows back or ahead each of them looks, as the graph has it.
+    #[doc(hidden)]
+    fn distances(&self, distances: &mut Vec<u64>) {
+        distances.push(0);
+    }
 }
 
 /// One function over a value of each row: of the library (`sum(|order| order.amount)`), or an accumulator of your own
@@ -34,6 +40,28 @@ pub trait Calls<T>: Clone + Send + Sync + 'static {
 pub struct Call<A, F> {
     value: F,
     accumulator: std::marker::PhantomData<fn() -> A>,
+}
+
+impl<A, F> Call<A, F> {
+    /// Of this row.
+    #[inline]
+    pub(super) fn value<T, V>(&self, row: &T) -> V
+    where
+        F: Fn(&T) -> V,
+    {
+        (self.value)(row)
+    }
+}
+
+impl<A, F> CallIf<A, F> {
+    /// Of this row, if it has one.
+    #[inline]
+    pub(super) fn value<T, V>(&self, row: &T) -> Option<V>
+    where
+        F: Fn(&T) -> Option<V>,
+    {
+        (self.value)(row)
+    }
 }
 
 impl<A, F: Clone> Clone for Call<A, F> {
@@ -188,6 +216,10 @@ macro_rules! tuples {
 
             fn names(&self, names: &mut Vec<String>) {
                 $(self.$number.names(names);)*
+            }
+
+            fn distances(&self, distances: &mut Vec<u64>) {
+                $(self.$number.distances(distances);)*
             }
         }
     )*};

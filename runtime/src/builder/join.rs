@@ -4,14 +4,17 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::time::Duration;
 
-use super::keyed::{TimedStream, time_expr};
-use super::link::{Branch, Link};
+use super::condition::{Always, Condition};
+use super::keyed::{KeyedStream, TimedStream, time_expr};
+use super::link::{Branch, Head, Link};
 use super::micros;
+use super::parts::Producer;
 use super::process::two;
 use super::rows::{Row, closure, origin, rows, ty_of};
 use super::stream::Stream;
 use crate::graph::{
-    Emit, JoinColumn, JoinColumnOf, JoinHow, JoinKey, JoinKind, JoinOperation, JoinTimes, Operation, Origin, Port, Side,
+    Emit, Exchange, JoinColumn, JoinColumnOf, JoinHow, JoinKey, JoinKind, JoinOperation, JoinTimes, Operation, Origin, Port,
+    Side, Ty,
 };
 use crate::operators::{IntervalJoin, Joining};
 use crate::record::Key;
@@ -21,17 +24,25 @@ use crate::value::{EvalError, Timestamp};
 /// Two streams of one key, to be joined.
 #[must_use = "a join has rows when it is told which"]
 #[derive(Debug)]
-pub struct Join<A, B> {
+pub struct Join<A, B, C = Always> {
     pub(super) left: A,
     pub(super) right: B,
+    pub(super) condition: C,
+    /// Whether the right side goes to every subtask.
+    pub(super) broadcast: bool,
+}
+
+impl<A, B> Join<A, B> {
+    pub(super) fn of(left: A, right: B) -> Self {
+        Join { left, right, condition: Always, broadcast: false }
+    }
 }
 
 /// Two streams of one key whose rows go together when their times do.
 #[must_use = "a join has rows when it is told which"]
 #[derive(Debug)]
-pub struct JoinWithin<A, B> {
-    left: A,
-    right: B,
+pub struct JoinWithin<A, B, C = Always> {
+    join: Join<A, B, C>,
     before: i64,
     after: i64,
 }
@@ -39,19 +50,20 @@ pub struct JoinWithin<A, B> {
 impl<T, L, K, F, W> TimedStream<T, L, K, F, W> {
     /// With another stream, by a key of the same type.
     pub fn join<R, LR, FR, WR>(self, right: TimedStream<R, LR, K, FR, WR>) -> Join<Self, TimedStream<R, LR, K, FR, WR>> {
-        Join { left: self, right }
+        Join::of(self, right)
     }
 }
 
-impl<A, B> Join<A, B> {
+impl<A, B, C> Join<A, B, C> {
     /// Rows of the right go with one of the left when they are at most so much older or younger.
-    pub fn within(self, before: Duration, after: Duration) -> JoinWithin<A, B> {
-        JoinWithin { left: self.left, right: self.right, before: micros(before), after: micros(after) }
+    pub fn within(self, before: Duration, after: Duration) -> JoinWithin<A, B, C> {
+        JoinWithin { join: self, before: micros(before), after: micros(after) }
     }
 }
 
-impl<T, R, K, L, LR, F, FR, W, WR> JoinWithin<TimedStream<T, L, K, F, W>, TimedStream<R, LR, K, FR, WR>>
+impl<T, R, K, L, LR, F, FR, W, WR, C> JoinWithin<TimedStream<T, L, K, F, W>, TimedStream<R, LR, K, FR, WR>, C>
 where
+    C: Condition<T, R>,
     T: Row,
     R: Row,
     K: Key,
@@ -108,12 +120,14 @@ where
         let at = origin(Location::caller(), "join");
         let (kind, before, after) = (JoinKind::Inner, self.before, self.after);
         let operation = self.operation(kind, true, &at);
-        let spec = Spec::new(&self.left, &self.right, pairs(make));
-        let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
+        let broadcast = self.join.broadcast;
+        let (spec, left, right) = taken(self.join, pairs(make), Exchange::Forward);
         let late = Branch::new();
         let ways = late.clone();
-        let main = two(left, right.from, "join", operation, rows::<Out>(), at, move |cx| {
-            Ok(IntervalJoin::new(kind, -before, after, spec.clone()).with_late(ways.stage(cx)?))
+        let main = two(left, right, "join", operation, rows::<Out>(), at, move |cx| {
+            let join = IntervalJoin::new(kind, -before, after, spec.clone());
+            let join = if broadcast { join.broadcast() } else { join };
+            Ok(join.with_late(ways.stage(cx)?))
         });
         let late = main.beside(Port::Late, late);
         (main, late)
@@ -127,16 +141,77 @@ where
     {
         let (before, after) = (self.before, self.after);
         let operation = self.operation(kind, false, &at);
-        let spec = Spec::new(&self.left, &self.right, make);
-        let (left, right) = (self.left.keyed.dealt(), self.right.keyed.dealt());
-        two(left, right.from, "join", operation, rows::<Out>(), at, move |_| {
-            Ok(IntervalJoin::new(kind, -before, after, spec.clone()))
+        let broadcast = self.join.broadcast;
+        let (spec, left, right) = taken(self.join, make, Exchange::Forward);
+        two(left, right, "join", operation, rows::<Out>(), at, move |_| {
+            let join = IntervalJoin::new(kind, -before, after, spec.clone());
+            Ok(if broadcast { join.broadcast() } else { join })
         })
     }
 
     fn operation(&self, kind: JoinKind, late_output: bool, at: &Origin) -> Operation {
         let times = JoinTimes { left: time_expr(at), right: time_expr(at), late_output };
-        operation::<T, R, K>(kind, JoinHow::Within { from: -self.before, to: self.after, times }, Emit::Append, at)
+        let how = JoinHow::Within { from: -self.before, to: self.after, times };
+        Operation::Join(JoinOperation { broadcast: self.join.broadcast, ..operation::<T, R, K, C>(kind, how, Emit::Append, at) })
+    }
+}
+
+/// What the operator is told, and the two sides on their way to it. `stays` is how left rows go on where the right side goes everywhere.
+pub(super) fn taken<T, R, K, L, LR, F, FR, W, WR, C, M>(
+    join: Join<TimedStream<T, L, K, F, W>, TimedStream<R, LR, K, FR, WR>, C>,
+    make: M,
+    stays: Exchange,
+) -> (Spec<T, R, K, (F, FR), (W, WR), C, M>, Stream<T, Head>, Producer)
+where
+    T: Row,
+    R: Row,
+    K: Key,
+    L: Link<T>,
+    LR: Link<R>,
+    F: Fn(&T) -> K + Clone + Send + Sync + 'static,
+    FR: Fn(&R) -> K + Clone + Send + Sync + 'static,
+{
+    let Join { left, right, condition, broadcast } = join;
+    let keys = (left.keyed.key.clone(), right.keyed.key.clone());
+    let spec = Spec { keys, times: (left.time, right.time), condition, make, types: PhantomData };
+    let (left, right) = match broadcast {
+        false => (left.keyed.dealt(), right.keyed.dealt()),
+        true => (left.keyed.stays(stays), right.keyed.everywhere()),
+    };
+    (spec, left, right.from)
+}
+
+impl<T, L, K, F> KeyedStream<T, L, K, F>
+where
+    T: Row,
+    L: Link<T>,
+{
+    /// Ends the chain: rows stay where they are, or are dealt out in turn.
+    pub(super) fn stays(self, exchange: Exchange) -> Stream<T, Head> {
+        let KeyedStream { stream, parallelism, .. } = self;
+        stream.stays(exchange, parallelism)
+    }
+
+    /// Ends the chain: every subtask gets all rows.
+    pub(super) fn everywhere(self) -> Stream<T, Head> {
+        self.stream.everywhere()
+    }
+}
+
+impl<T: Row, L: Link<T>> Stream<T, L> {
+    /// Ends the chain: rows stay where they are, unless what is next has a number of subtasks of its own.
+    pub(super) fn stays(self, exchange: Exchange, parallelism: Option<u32>) -> Stream<T, Head> {
+        let before = self.parallelism;
+        let stream = match exchange {
+            Exchange::Forward if parallelism.is_none() => self.exchange(exchange, |cx, edge| cx.forward::<T>(edge)),
+            _ => self.exchange(Exchange::Rebalance, |cx, edge| cx.rebalance::<T>(edge)),
+        };
+        Stream { parallelism: parallelism.or(before), ..stream }
+    }
+
+    /// Ends the chain: every subtask gets all rows.
+    pub(super) fn everywhere(self) -> Stream<T, Head> {
+        self.exchange(Exchange::Broadcast, |cx, edge| cx.broadcast::<T>(edge))
     }
 }
 
@@ -164,7 +239,12 @@ pub(super) fn lefts<T: Clone, R>()
 }
 
 /// The operation as the graph has it.
-pub(super) fn operation<T: Row, R: Row, K: Key>(kind: JoinKind, how: JoinHow, emit: Emit, at: &Origin) -> Operation {
+pub(super) fn operation<T: Row, R: Row, K: Key, C: Condition<T, R>>(
+    kind: JoinKind,
+    how: JoinHow,
+    emit: Emit,
+    at: &Origin,
+) -> JoinOperation {
     let of_side = |side: Side, schema: crate::graph::Schema| {
         let fields = schema.fields.into_iter();
         fields.map(move |field| {
@@ -172,43 +252,65 @@ pub(super) fn operation<T: Row, R: Row, K: Key>(kind: JoinKind, how: JoinHow, em
             JoinColumn { name, of: JoinColumnOf::Side(side, field.name) }
         })
     };
-    Operation::Join(JoinOperation {
+    JoinOperation {
         kind,
         how,
         keys: vec![JoinKey { left: closure(ty_of::<K>(), at), right: closure(ty_of::<K>(), at) }],
-        condition: None,
+        condition: C::IS_SAID.then(|| closure(Ty::Bool, at)),
         columns: of_side(Side::Left, rows::<T>().schema).chain(of_side(Side::Right, rows::<R>().schema)).collect(),
         emit,
         broadcast: false,
-    })
+    }
 }
 
 /// What the operator is told: the closures.
-pub(super) struct Spec<T, R, K, Out, F, W, M> {
-    keys: F,
-    times: W,
-    make: M,
-    types: PhantomData<fn(T, R) -> (K, Out)>,
+pub(super) struct Spec<T, R, K, F, W, C, M> {
+    pub keys: F,
+    pub times: W,
+    pub condition: C,
+    pub make: M,
+    pub types: PhantomData<fn(T, R) -> K>,
 }
 
-impl<T, R, K, Out, F: Clone, FR: Clone, W: Clone, WR: Clone, M> Spec<T, R, K, Out, (F, FR), (W, WR), M> {
-    pub(super) fn new<L, LR>(left: &TimedStream<T, L, K, F, W>, right: &TimedStream<R, LR, K, FR, WR>, make: M) -> Self {
-        Spec {
-            keys: (left.keyed.key.clone(), right.keyed.key.clone()),
-            times: (left.time.clone(), right.time.clone()),
-            make,
-            types: PhantomData,
-        }
-    }
-}
-
-impl<T, R, K, Out, F: Clone, W: Clone, M: Clone> Clone for Spec<T, R, K, Out, F, W, M> {
+impl<T, R, K, F: Clone, W: Clone, C: Clone, M: Clone> Clone for Spec<T, R, K, F, W, C, M> {
     fn clone(&self) -> Self {
-        Spec { keys: self.keys.clone(), times: self.times.clone(), make: self.make.clone(), types: PhantomData }
+        let (keys, times, condition) = (self.keys.clone(), self.times.clone(), self.condition.clone());
+        Spec { keys, times, condition, make: self.make.clone(), types: PhantomData }
     }
 }
 
-impl<T, R, K, Out, F, FR, W, WR, B, A> Joining for Spec<T, R, K, Out, (F, FR), (W, WR), (B, A)>
+/// What a join makes: of a pair, and of a row of either side alone.
+pub(super) trait Made<T, R>: Send {
+    type Out;
+
+    fn both(&self, left: &T, right: &R, window: WindowBounds) -> Option<Self::Out>;
+    fn left(&self, left: &T, window: WindowBounds) -> Option<Self::Out>;
+    fn right(&self, right: &R, window: WindowBounds) -> Option<Self::Out>;
+}
+
+impl<T, R, Out, B, A> Made<T, R> for (B, A)
+where
+    B: Fn(&T, &R) -> Option<Out> + Send,
+    A: Fn(&T) -> Option<Out> + Send,
+{
+    type Out = Out;
+
+    #[inline]
+    fn both(&self, left: &T, right: &R, _window: WindowBounds) -> Option<Out> {
+        (self.0)(left, right)
+    }
+
+    #[inline]
+    fn left(&self, left: &T, _window: WindowBounds) -> Option<Out> {
+        (self.1)(left)
+    }
+
+    fn right(&self, _right: &R, _window: WindowBounds) -> Option<Out> {
+        None
+    }
+}
+
+impl<T, R, K, F, FR, W, WR, C, M> Joining for Spec<T, R, K, (F, FR), (W, WR), C, M>
 where
     T: Row,
     R: Row,
@@ -217,13 +319,13 @@ where
     FR: Fn(&R) -> K + Send,
     W: Fn(&T) -> Timestamp + Send,
     WR: Fn(&R) -> Timestamp + Send,
-    B: Fn(&T, &R) -> Option<Out> + Send,
-    A: Fn(&T) -> Option<Out> + Send,
+    C: Condition<T, R>,
+    M: Made<T, R>,
 {
     type Left = T;
     type Right = R;
     type Key = K;
-    type Out = Out;
+    type Out = M::Out;
 
     #[inline]
     fn left_key(&self, row: &T) -> Result<K, EvalError> {
@@ -245,11 +347,20 @@ where
         Ok((self.times.1)(row))
     }
 
-    fn both(&self, left: &T, right: &R, _window: WindowBounds) -> Option<Out> {
-        (self.make.0)(left, right)
+    #[inline]
+    fn matches(&self, left: &T, right: &R) -> Result<bool, EvalError> {
+        Ok(self.condition.holds(left, right))
     }
 
-    fn left_only(&self, left: &T, _window: WindowBounds) -> Option<Out> {
-        (self.make.1)(left)
+    fn both(&self, left: &T, right: &R, window: WindowBounds) -> Option<M::Out> {
+        self.make.both(left, right, window)
+    }
+
+    fn left_only(&self, left: &T, window: WindowBounds) -> Option<M::Out> {
+        self.make.left(left, window)
+    }
+
+    fn right_only(&self, right: &R, window: WindowBounds) -> Option<M::Out> {
+        self.make.right(right, window)
     }
 }

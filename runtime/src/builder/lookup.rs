@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::time::Duration;
 
+use super::condition::Always;
 use super::join::{all_lefts, lefts, operation, pairs};
 use super::link::Link;
 use super::micros;
@@ -14,7 +15,7 @@ use super::{Pipeline, Stream};
 use crate::connectors::file;
 use crate::error::JobResult;
 use crate::formats::Format;
-use crate::graph::{ConnectorOption, Emit, Expr, JoinHow, JoinKind, Lookup, Origin, Ty};
+use crate::graph::{ConnectorOption, Emit, Expr, JoinHow, JoinKind, Lookup, Operation, Origin, Ty};
 use crate::lookup::{self, FileLookup, KeyedTable, WholeTable};
 use crate::operator::Operator;
 use crate::operators::{Joining, LookupByKey, LookupInMemory};
@@ -384,7 +385,7 @@ where
     {
         let LookedUp { stream, key, table, .. } = self;
         let how = JoinHow::Lookup(Box::new(table.shown(closure(Ty::String, at))));
-        let operation = operation::<T, E::Row, K>(kind, how, Emit::Append, at);
+        let operation = Operation::Join(operation::<T, E::Row, K, Always>(kind, how, Emit::Append, at));
         stream.then("join", operation, at, move |_| {
             let spec = Spec {
                 key: key.clone(),

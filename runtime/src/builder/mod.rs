@@ -51,8 +51,12 @@
 
 mod as_of;
 mod by_key;
+#[cfg(feature = "zones")]
+mod calendar;
 mod calls;
 mod checks;
+mod condition;
+mod counted;
 mod event_time;
 mod fork;
 mod join;
@@ -69,7 +73,10 @@ mod rows;
 mod sides;
 mod sink;
 mod source;
+mod stateless;
 mod stream;
+mod table_aggregate;
+mod table_calls;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -77,22 +84,29 @@ mod top;
 mod ttl;
 mod unbounded_join;
 mod union;
+mod window_join;
 mod windows;
 
 pub use as_of::JoinAsOf;
 pub use by_key::{ByKey, KeyedTable};
+#[cfg(feature = "zones")]
+pub use calendar::InCalendar;
 pub use calls::{Call, CallIf, Calls, average, call, call_if, count, first, last, max, min, sum};
+pub use condition::{Always, Condition, JoinSide};
+pub use counted::{Counted, SlidingCounted};
 pub use join::{Join, JoinWithin};
 pub use keyed::{Clock, KeyedStream, RowTime, TimedStream};
 pub use link::{Branch, Head, Link, Start, Then, Two};
 pub use lookup::{ExternalTable, KeyTexts, KeyedLookup, LookedUp, WholeLookup, WholeLookupBy};
-pub use over::{Framed, Previous, lag};
+pub use over::{Behind, Framed, Previous, lag, lag_by};
 pub use pipeline::Pipeline;
 pub use rows::Row;
 pub use stream::Stream;
+pub use table_calls::{OverTable, TableCalls};
 pub use tables::Table;
 pub use top::Top;
-pub use union::Streams;
+pub use union::{Streams, Tables};
+pub use window_join::JoinOver;
 pub use windows::{OverTime, Session, WindowKind, Windowed};
 
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! Each row with what the rows of its key up to it make, in the order of event time.
 
+use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::time::Duration;
@@ -69,6 +70,18 @@ where
         let at = origin(Location::caller(), "over");
         Framed { timed: self, frame: Frame::Ahead(1) }.analysed(Next { value, of: PhantomData::<fn() -> V> }, at)
     }
+
+    /// Each row with a value of the row so many rows behind it, for which it waits: see [`lead`](Self::lead).
+    #[track_caller]
+    pub fn lead_by<V, G>(self, rows: u64, value: G) -> Stream<(T, Option<V>), impl Link<(T, Option<V>)>>
+    where
+        V: Row,
+        G: Fn(&T) -> V + Clone + Send + Sync + 'static,
+    {
+        let at = origin(Location::caller(), "over");
+        self.keyed.stream.parts.borrow_mut().some("how many rows `lead_by` looks ahead", rows, Location::caller());
+        Framed { timed: self, frame: Frame::Ahead(rows) }.analysed(Ahead { rows, value, of: PhantomData::<fn() -> V> }, at)
+    }
 }
 
 impl<T, L, K, F, W> Framed<T, L, K, F, W>
@@ -92,6 +105,12 @@ where
         calls.names(&mut names);
         if self.frame != Frame::Running && names.iter().any(|name| name == "lag") {
             let text = "`lag` looks at rows one by one: put `.one_by_one()` before it";
+            self.timed.keyed.stream.parts.borrow_mut().mistake(&at, text);
+        }
+        let mut distances = Vec::new();
+        calls.distances(&mut distances);
+        if names.iter().zip(distances).any(|(name, rows)| name == "lag" && rows == 0) {
+            let text = "how many rows `lag_by` looks back is 0: it must be 1 or more";
             self.timed.keyed.stream.parts.borrow_mut().mistake(&at, text);
         }
         self.analysed(calls, at)
@@ -128,11 +147,12 @@ where
         one => vec![one],
     };
     let mut named: Vec<(String, AnalyticCall)> = Vec::new();
-    for (mut call, ty) in shown.into_iter().zip(types) {
+    let mut distances = Vec::new();
+    calls.distances(&mut distances);
+    for ((mut call, ty), back) in shown.into_iter().zip(types).zip(distances) {
         call.ty = ty;
         let alike = named.iter().filter(|(_, other)| other.call.function == call.function).count();
         let name = format!("{} over {}", call.function, alike + 1);
-        let back = u64::from(matches!(call.function, "lag" | "lead"));
         named.push((name, AnalyticCall { call, back }));
     }
     named
@@ -240,10 +260,92 @@ macro_rules! calls_of_a_neighbour {
             fn names(&self, names: &mut Vec<String>) {
                 names.push($name.to_owned());
             }
+
+            fn distances(&self, distances: &mut Vec<u64>) {
+                distances.push(1);
+            }
         }
     )*};
 }
 calls_of_a_neighbour! {
     Previous Lag "lag"
     Next Lead "lead"
+}
+
+/// The value of the row so many rows before this one; the first rows have none. See [`lag`].
+pub fn lag_by<T, V: Clone + State, F: Fn(&T) -> V>(rows: u64, value: F) -> Behind<V, F> {
+    Behind { rows, value, of: PhantomData }
+}
+
+/// A value of an earlier row: see [`lag_by`].
+#[derive(Debug)]
+pub struct Behind<V, F> {
+    rows: u64,
+    value: F,
+    of: PhantomData<fn() -> V>,
+}
+
+/// A value of a later row.
+struct Ahead<V, F> {
+    rows: u64,
+    value: F,
+    of: PhantomData<fn() -> V>,
+}
+
+/// Both keep values of rows in their order: this says which of them, and which is the result.
+macro_rules! calls_of_a_row {
+    ($($call:ident $name:literal $acc:ty, |$self:ident, $kept:ident, $value:ident| $add:expr, |$seen:ident| $result:expr;)*) => {$(
+        impl<V, F: Clone> Clone for $call<V, F> {
+            fn clone(&self) -> Self {
+                $call { rows: self.rows, value: self.value.clone(), of: PhantomData }
+            }
+        }
+
+        impl<T, V, F> Calls<T> for $call<V, F>
+        where
+            V: Row,
+            F: Fn(&T) -> V + Clone + Send + Sync + 'static,
+        {
+            type Acc = $acc;
+            type Values = Option<V>;
+
+            #[inline]
+            fn add(&self, $kept: &mut Self::Acc, row: &T) -> Result<(), EvalError> {
+                let ($self, $value) = (self, (self.value)(row));
+                $add;
+                Ok(())
+            }
+
+            fn merge(&self, _acc: &mut Self::Acc, _other: &Self::Acc) -> Result<(), EvalError> {
+                Err(EvalError::new(concat!("`", $name, "` of a frame cannot be merged: a bug of the builder")))
+            }
+
+            fn values(&self, $seen: &Self::Acc) -> Result<Option<V>, EvalError> {
+                let $self = self;
+                Ok($result)
+            }
+
+            fn names(&self, names: &mut Vec<String>) {
+                names.push($name.to_owned());
+            }
+
+            fn distances(&self, distances: &mut Vec<u64>) {
+                distances.push(self.rows);
+            }
+        }
+    )*};
+}
+calls_of_a_row! {
+    Behind "lag" VecDeque<V>, |call, kept, value| {
+        kept.push_back(value);
+        if kept.len() as u64 > call.rows.saturating_add(1) {
+            kept.pop_front();
+        }
+    }, |seen| seen.front().filter(|_| seen.len() as u64 > call.rows).cloned();
+    Ahead "lead" (u64, Option<V>), |call, kept, value| {
+        kept.0 += 1;
+        if kept.0 == call.rows {
+            kept.1 = Some(value);
+        }
+    }, |seen| seen.1.clone().filter(|_| call.rows > 0);
 }

@@ -8,8 +8,15 @@ use crate::state::State;
 
 /// A row of a stream: anything that can be kept in a checkpoint. `#[derive(Clone, State)]` makes a struct one; so do tuples of such, numbers
 /// and strings. What is read from or written to the outside is a [`Record`](crate::record::Record) as well.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a row",
+    label = "no row",
+    note = "put `#[derive(Clone, State)]` above it: rows are kept in checkpoints. Tuples of such types, numbers and strings are rows, too"
+)]
 pub trait Row: Clone + State + Send + Sync + 'static {}
 
+// Else each trait that is missing is a message of its own.
+#[diagnostic::do_not_recommend]
 impl<T: Clone + State + Send + Sync + 'static> Row for T {}
 
 /// The rows of a stream of such rows.

@@ -7,13 +7,14 @@ use super::keyed::{KeyedStream, TimedStream};
 use super::link::{Branch, Link};
 use super::process::{NoTime, Spec, operation};
 use super::rows::{Row, origin, rows};
+use super::stateless;
 use super::stream::Stream;
 use super::ttl::forgetting;
 use crate::chain::ChainBuilder;
 use crate::error::JobResult;
 use crate::graph::{Operation, Origin, Port, SideOutput, StreamType};
 use crate::operator::{Discard, Either, EitherStage, Stage};
-use crate::operators::{KeyedProcess, NoSide, Process, SideOutputs, SideStages};
+use crate::operators::{KeyedProcess, NoSide, Process, RowByRow, SideOutputs, SideStages, StatelessProcess};
 use crate::record::Key;
 use crate::value::Timestamp;
 
@@ -153,6 +154,38 @@ where
     }
 }
 
+impl<T: Row, L: Link<T>> Stream<T, L> {
+    /// An operator of your own that keeps nothing ([`process`](Self::process)), with a stream for each of its side outputs, as a tuple in
+    /// the order of the variants of its `Side`.
+    #[track_caller]
+    pub fn process_with_sides<P, M>(self, make: M) -> (Stream<P::Output, impl Link<P::Output>>, SidesOf<P>)
+    where
+        P: RowByRow + Process<Input = T>,
+        P::Output: Row,
+        P::Side: SideOutputs<Rows: SideStreams<Streams: Flat>>,
+        M: Fn() -> P + Send + Sync + 'static,
+    {
+        let at = origin(Location::caller(), "process");
+        let operation = stateless::shown::<T, P>(outputs::<P>(), &at);
+        let branches = RowsOf::<P>::branches();
+        let ways = branches.clone();
+        let main = self.then("process", operation, &at, move |cx| {
+            let sides = SideStages::of(RowsOf::<P>::stage(&ways, cx)?);
+            Ok(StatelessProcess::new(make(), stateless::spec::<T, P>()).with_side(sides))
+        });
+        let sides = RowsOf::<P>::streams(branches, &main, 0).flat();
+        (main, sides)
+    }
+}
+
+type RowsOf<P> = <<P as Process>::Side as SideOutputs>::Rows;
+
+/// The side outputs as the graph has them.
+fn outputs<P: Process<Side: SideOutputs<Rows: SideStreams>>>() -> Vec<SideOutput> {
+    let names = <P::Side as SideOutputs>::NAMES.iter().map(|name| Some((*name).to_owned()));
+    names.zip(RowsOf::<P>::types()).map(|(variant, rows)| SideOutput { variant, rows }).collect()
+}
+
 fn processed<T, L, K, F, W, P, M>(
     keyed: KeyedStream<T, L, K, F>,
     time: Option<W>,
@@ -170,10 +203,7 @@ where
     P::Side: SideOutputs<Rows: SideStreams<Streams: Flat>>,
     M: Fn() -> P + Send + Sync + 'static,
 {
-    type RowsOf<P> = <<P as Process>::Side as SideOutputs>::Rows;
-    let names = <P::Side as SideOutputs>::NAMES.iter().map(|name| Some((*name).to_owned()));
-    let sides = names.zip(RowsOf::<P>::types()).map(|(variant, rows)| SideOutput { variant, rows }).collect();
-    let operation = Operation::Process(operation::<T, K, P>(time.is_some(), None, sides, &at));
+    let operation = Operation::Process(operation::<T, K, P>(time.is_some(), None, outputs::<P>(), &at));
     let (key, ttl) = (keyed.key.clone(), keyed.stream.ttl());
     let branches = RowsOf::<P>::branches();
     let ways = branches.clone();

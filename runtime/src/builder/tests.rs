@@ -11,9 +11,11 @@ mod own;
 mod params;
 #[cfg(feature = "disk")]
 mod state;
+mod stateless;
 mod tables;
 mod top;
 mod unaligned;
+mod windows;
 
 use std::time::Duration;
 

@@ -6,15 +6,16 @@ use std::panic::Location;
 
 use super::by_key::{ByKey, KeyedTable};
 use super::keyed::{KeyedStream, RowTime};
-use super::link::Link;
+use super::link::{Branch, Link};
 use super::rows::{Row, closure, origin, rows, ty_of};
 use super::stream::Stream;
 use super::tables::{Table, table};
 use super::ttl::forgetting;
 use super::windows::{WindowKind, Windowed, WindowsBy};
-use crate::graph::{Emit, Operation, Origin, SortKey, TopOperation, Window, WindowTime};
-use crate::operators::{FinalAggregate, Flatten, Limit, TopRows, TopTable, by_arrival};
+use crate::graph::{Emit, Operation, Origin, Port, SortKey, TopOperation, Window, WindowTime};
+use crate::operators::{Aggregation, FinalAggregate, Flatten, Limit, TopRows, TopTable, by_arrival};
 use crate::record::{Change, Key};
+use crate::value::Timestamp;
 
 /// The first rows of each key. Of rows of equal order the one that came earlier is first.
 #[must_use = "it has rows when it is told which"]
@@ -104,7 +105,14 @@ where
 }
 
 /// The operation as the graph has it.
-fn operation<K: Key, S: Key>(limit: Limit, ranked: bool, window: Option<Window>, emit: Emit, at: &Origin) -> Operation {
+fn operation<K: Key, S: Key>(
+    limit: Limit,
+    ranked: bool,
+    window: Option<Window>,
+    late_output: bool,
+    emit: Emit,
+    at: &Origin,
+) -> Operation {
     Operation::Top(TopOperation {
         count: limit.count as u64,
         order: orders::<S>(at),
@@ -113,7 +121,7 @@ fn operation<K: Key, S: Key>(limit: Limit, ranked: bool, window: Option<Window>,
         window,
         ties: limit.ties,
         rank: ranked.then(|| "rank".to_owned()),
-        late_output: false,
+        late_output,
         emit,
     })
 }
@@ -156,7 +164,7 @@ where
         M: Fn(&A::Row, i64) -> Out + Clone + Send + Sync + 'static,
     {
         let Top { rows, limit, order, .. } = self;
-        let operation = operation::<A::Key, S>(limit, ranked, None, Emit::Changes, at);
+        let operation = operation::<A::Key, S>(limit, ranked, None, false, Emit::Changes, at);
         let (key, ttl) = (rows.key_of(), rows.forgets_after());
         let changes = rows.by_key().then_as("top", operation, table::<Out>(), at, move |_| {
             let (key, order) = (key.clone(), order.clone());
@@ -202,7 +210,7 @@ where
         M: Fn(&T, i64) -> Out + Clone + Send + Sync + 'static,
     {
         let Top { rows: keyed, limit, order, .. } = self;
-        let operation = operation::<K, S>(limit, ranked, None, Emit::Final, at);
+        let operation = operation::<K, S>(limit, ranked, None, false, Emit::Final, at);
         let key = keyed.key.clone();
         keyed.dealt().then("top", operation, at, move |_| {
             let (key, order) = (key.clone(), order.clone());
@@ -241,6 +249,51 @@ where
         self.of_windows(true, make, &at)
     }
 
+    /// As [`rows`](Self::rows); rows that come too late are a stream of their own.
+    #[track_caller]
+    pub fn rows_with_late(self) -> (Stream<T, impl Link<T>>, Stream<T>)
+    where
+        W: Fn(&T) -> Timestamp,
+    {
+        let at = origin(Location::caller(), "top");
+        self.with_late(false, |row: &T, _| row.clone(), &at)
+    }
+
+    /// As [`ranked`](Self::ranked); rows that come too late are a stream of their own.
+    #[track_caller]
+    pub fn ranked_with_late<Out, M>(self, make: M) -> (Stream<Out, impl Link<Out>>, Stream<T>)
+    where
+        W: Fn(&T) -> Timestamp,
+        Out: Row,
+        M: Fn(&T, i64) -> Out + Clone + Send + Sync + 'static,
+    {
+        let at = origin(Location::caller(), "top");
+        self.with_late(true, make, &at)
+    }
+
+    fn with_late<Out, M>(
+        self,
+        ranked: bool,
+        make: M,
+        at: &Origin,
+    ) -> (Stream<Out, impl Link<Out> + use<T, L, K, F, W, X, S, O, Out, M>>, Stream<T>)
+    where
+        Out: Row,
+        M: Fn(&T, i64) -> Out + Clone + Send + Sync + 'static,
+    {
+        let (operation, hold_back) = self.shown(ranked, true, at);
+        let Top { rows: Windowed { timed, kind, .. }, limit, order, .. } = self;
+        let (key, time) = (timed.keyed.key.clone(), timed.time);
+        let late = Branch::new();
+        let ways = late.clone();
+        let main = timed.keyed.dealt().then_as("top", operation, rows::<Out>(), at, move |cx| {
+            let rows = top_rows(limit, &key, &order, &time, &make);
+            Ok(Flatten::new(kind.with_late(rows, 0, ways.stage(cx)?)?).hold_back(hold_back))
+        });
+        let late = main.beside(Port::Late, late);
+        (main, late)
+    }
+
     fn of_windows<Out, M>(
         self,
         ranked: bool,
@@ -251,28 +304,54 @@ where
         Out: Row,
         M: Fn(&T, i64) -> Out + Clone + Send + Sync + 'static,
     {
-        let Top { rows: windowed, limit, order, .. } = self;
-        let Windowed { timed, kind, allowed } = windowed;
-        if allowed > 0 {
+        let (operation, hold_back) = self.shown(ranked, false, at);
+        let Top { rows: Windowed { timed, kind, .. }, limit, order, .. } = self;
+        let by = if W::IS_CLOCK { WindowsBy::Clock } else { WindowsBy::Rows { allowed: 0 } };
+        let (key, time) = (timed.keyed.key.clone(), timed.time);
+        timed.keyed.dealt().then_as("top", operation, rows::<Out>(), at, move |_| {
+            let rows = top_rows(limit, &key, &order, &time, &make);
+            Ok(Flatten::new(kind.operator(rows, by)?).hold_back(hold_back))
+        })
+    }
+
+    /// The operation as the graph has it, and by how much its watermarks are held back: rows come out behind the one that ended their window.
+    fn shown(&self, ranked: bool, late_output: bool, at: &Origin) -> (Operation, i64) {
+        let Windowed { timed, kind, allowed } = &self.rows;
+        if *allowed > 0 {
             let text = "`.allow_late(..)` before `top`: its windows come once, and rows that come later are left out";
             timed.keyed.stream.parts.borrow_mut().mistake(at, text);
         }
         let by = if W::IS_CLOCK { WindowsBy::Clock } else { WindowsBy::Rows { allowed: 0 } };
         let window = kind.window(by.shown(at));
-        // Rows come out behind the watermark that ended their window: what follows is held back by as much.
         let hold_back = match &window {
             Window::Tumbling { size, time: WindowTime::Event(_), .. }
             | Window::Sliding { size, time: WindowTime::Event(_), .. } => *size,
             Window::Cumulative { max, time: WindowTime::Event(_), .. } => *max,
             _ => 0,
         };
-        let operation = operation::<K, S>(limit, ranked, Some(window), Emit::Append, at);
-        let (key, time) = (timed.keyed.key.clone(), timed.time);
-        timed.keyed.dealt().then_as("top", operation, rows::<Out>(), at, move |_| {
-            let (key, order, time) = (key.clone(), order.clone(), time.clone());
-            let (key, order) = (move |row: &T| Ok(key(row)), move |row: &T| Ok(order(row)));
-            let rows = TopRows::new(limit, key, order, make.clone(), move |row: &T| time.time(row));
-            Ok(Flatten::new(kind.operator(rows, by)).hold_back(hold_back))
-        })
+        (operation::<K, S>(self.limit, ranked, Some(window), late_output, Emit::Append, at), hold_back)
     }
+}
+
+/// The rows of one window.
+fn top_rows<T, U, K, S, F, O, W, M>(
+    limit: Limit,
+    key: &F,
+    order: &O,
+    time: &W,
+    make: &M,
+) -> impl Aggregation<In = T, Out = Vec<U>> + use<T, U, K, S, F, O, W, M>
+where
+    T: Row + PartialEq,
+    U: Row,
+    K: Key,
+    S: Key,
+    F: Fn(&T) -> K + Clone + Send + Sync + 'static,
+    O: Fn(&T) -> S + Clone + Send + Sync + 'static,
+    W: RowTime<T>,
+    M: Fn(&T, i64) -> U + Clone + Send + Sync + 'static,
+{
+    let (key, order, time) = (key.clone(), order.clone(), time.clone());
+    let (key, order) = (move |row: &T| Ok(key(row)), move |row: &T| Ok(order(row)));
+    TopRows::new(limit, key, order, make.clone(), move |row: &T| time.time(row))
 }

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use super::by_key::{ByKey, KeyedTable};
+use super::condition::Condition;
 use super::join::{Join, operation};
 use super::keyed::KeyedStream;
 use super::link::Link;
@@ -12,7 +13,7 @@ use super::rows::{Row, origin, rows};
 use super::stream::Stream;
 use super::tables::{Table, table};
 use super::ttl::forgetting;
-use crate::graph::{Emit, JoinHow, JoinKind, Origin};
+use crate::graph::{Emit, JoinHow, JoinKind, JoinOperation, Operation, Origin, Side};
 use crate::operators::{Carried, Joining, OverChanges, OverRows, UnboundedJoin};
 use crate::record::{Change, Key};
 use crate::time::WindowBounds;
@@ -28,7 +29,7 @@ where
     /// With all rows of another stream or table, by a key of the same type. Rows of both sides are kept as long as the job, or for the
     /// [`ttl`](Self::ttl) of the left one. Streams that have a time ([`timed_by`](Self::timed_by)) can be joined within a distance.
     pub fn join<B: ByKey<Key = K>>(self, right: B) -> Join<Self, B> {
-        Join { left: self, right }
+        Join::of(self, right)
     }
 }
 
@@ -41,13 +42,14 @@ where
 {
     /// With all rows of another table or stream, by a key of the same type: see [`KeyedStream::join`].
     pub fn join<B: ByKey<Key = K>>(self, right: B) -> Join<Self, B> {
-        Join { left: self, right }
+        Join::of(self, right)
     }
 }
 
 /// Two streams: nothing that came out is taken back.
-impl<T, L, K, F, R, LR, FR> Join<KeyedStream<T, L, K, F>, KeyedStream<R, LR, K, FR>>
+impl<T, L, K, F, R, LR, FR, C> Join<KeyedStream<T, L, K, F>, KeyedStream<R, LR, K, FR>, C>
 where
+    C: Condition<T, R>,
     T: Row,
     L: Link<T>,
     K: Key,
@@ -78,8 +80,9 @@ where
 macro_rules! with_a_table {
     ($([$($link:ident: $of:ty),*] $left:ident, $right:ident;)*) => {$(
         /// With a table on a side, rows that came out are taken back.
-        impl<T, L, K, F, R, LR, FR> Join<$left<T, L, K, F>, $right<R, LR, K, FR>>
+        impl<T, L, K, F, R, LR, FR, C> Join<$left<T, L, K, F>, $right<R, LR, K, FR>, C>
         where
+            C: Condition<T, R>,
             T: Row,
             K: Key,
             F: Fn(&T) -> K + Clone + Send + Sync + 'static,
@@ -113,7 +116,7 @@ with_a_table! {
     [L: Change<T>, LR: Change<R>] KeyedTable, KeyedTable;
 }
 
-impl<A: ByKey, B: ByKey<Key = A::Key>> Join<A, B> {
+impl<A: ByKey, B: ByKey<Key = A::Key>, C: Condition<A::Row, B::Row>> Join<A, B, C> {
     /// One row of each pair, and one of each left row as long as it has no partner.
     #[track_caller]
     pub fn left<Out, M>(self, make: M) -> Table<Out, impl Link<Change<Out>>>
@@ -170,7 +173,7 @@ impl<A: ByKey, B: ByKey<Key = A::Key>> Join<A, B> {
         kind: JoinKind,
         make: (X, Y, Z),
         at: Origin,
-    ) -> Stream<E::Row<Out>, impl Link<E::Row<Out>> + use<A, B, E, Out, X, Y, Z>>
+    ) -> Stream<E::Row<Out>, impl Link<E::Row<Out>> + use<A, B, C, E, Out, X, Y, Z>>
     where
         E: Carried,
         Out: Row,
@@ -179,13 +182,28 @@ impl<A: ByKey, B: ByKey<Key = A::Key>> Join<A, B> {
         Z: Fn(&B::Row) -> Option<Out> + Clone + Send + Sync + 'static,
     {
         let (emit, output) = if E::APPEND { (Emit::Append, rows::<Out>()) } else { (Emit::Changes, table::<Out>()) };
-        let operation = operation::<A::Row, B::Row, A::Key>(kind, JoinHow::Unbounded, emit, &at);
-        let (keys, ttl) = ((self.left.key_of(), self.right.key_of()), self.left.forgets_after());
-        let (left, right) = (self.left.by_key(), self.right.by_key());
+        let Join { left, right, condition, broadcast } = self;
+        let operation = operation::<A::Row, B::Row, A::Key, C>(kind, JoinHow::Unbounded, emit, &at);
+        let operation = Operation::Join(JoinOperation { broadcast, ..operation });
+        let (keys, ttl) = ((left.key_of(), right.key_of()), left.forgets_after());
+        let (left, right) = match broadcast {
+            false => (left.by_key(), right.by_key()),
+            true => (left.stays(), right.everywhere()),
+        };
+        if broadcast && (kind.keeps(Side::Right) || !A::Carried::APPEND) {
+            let text = match kind.keeps(Side::Right) {
+                true => {
+                    format!("no subtask of a `broadcast` knows which right rows have no partner: a `{}` has none", kind.words())
+                }
+                false => "a `broadcast` is for a stream on the left: no row of it may be taken back".to_owned(),
+            };
+            left.parts.borrow_mut().mistake(&at, &text);
+        }
         two(left, right.from, "join", operation, output, at, move |_| {
-            let spec = Spec { keys: keys.clone(), make: make.clone(), types: PhantomData };
-            let join: UnboundedJoin<Spec<A::Row, B::Row, A::Key, Out, _, _>, A::Carried, B::Carried, E> =
+            let spec = Spec { keys: keys.clone(), condition: condition.clone(), make: make.clone(), types: PhantomData };
+            let join: UnboundedJoin<Spec<A::Row, B::Row, A::Key, Out, _, _, _>, A::Carried, B::Carried, E> =
                 UnboundedJoin::new(kind, spec);
+            let join = if broadcast { join.broadcast() } else { join };
             Ok(forgetting!(join, ttl))
         })
     }
@@ -207,14 +225,16 @@ fn lefts<T: Clone, R>() -> (fn(&T, &R) -> Option<T>, Alone<T, T>, Alone<R, T>) {
 }
 
 /// What the operator is told: the closures.
-struct Spec<T, R, K, Out, F, M> {
+struct Spec<T, R, K, Out, F, C, M> {
     keys: F,
+    condition: C,
     make: M,
     types: PhantomData<fn(T, R) -> (K, Out)>,
 }
 
-impl<T, R, K, Out, F, FR, X, Y, Z> Joining for Spec<T, R, K, Out, (F, FR), (X, Y, Z)>
+impl<T, R, K, Out, F, FR, C, X, Y, Z> Joining for Spec<T, R, K, Out, (F, FR), C, (X, Y, Z)>
 where
+    C: Condition<T, R>,
     T: Row,
     R: Row,
     K: Key,
@@ -237,6 +257,11 @@ where
     #[inline]
     fn right_key(&self, row: &R) -> Result<K, EvalError> {
         Ok((self.keys.1)(row))
+    }
+
+    #[inline]
+    fn matches(&self, left: &T, right: &R) -> Result<bool, EvalError> {
+        Ok(self.condition.holds(left, right))
     }
 
     fn both(&self, left: &T, right: &R, _window: WindowBounds) -> Option<Out> {

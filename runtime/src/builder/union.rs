@@ -1,4 +1,4 @@
-//! The rows of several streams as those of one.
+//! The rows of several streams as those of one, and those of several tables.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -7,7 +7,9 @@ use super::link::{Head, Link};
 use super::parts::{Draft, Producer};
 use super::rows::{Row, origin, rows};
 use super::stream::Stream;
-use crate::graph::{Hints, Operation, Port};
+use super::tables::{Table, table};
+use crate::graph::{Hints, Operation, Origin, Port, StreamType};
+use crate::record::Change;
 
 /// What a stream can be united with: another one, or a tuple of up to six.
 #[diagnostic::on_unimplemented(
@@ -39,6 +41,12 @@ macro_rules! tuples {
                 $(self.$number.producers(producers);)*
             }
         }
+
+        impl<T, $($streams: Tables<T>),*> Tables<T> for ($($streams,)*) {
+            fn producers(self, producers: &mut Vec<Inflow>) {
+                $(self.$number.producers(producers);)*
+            }
+        }
     )*};
 }
 tuples! {
@@ -50,15 +58,45 @@ tuples! {
     (A 0 B 1 C 2 D 3 E 4 F 5)
 }
 
+/// What a table can be united with: another one, or a tuple of up to six.
+#[diagnostic::on_unimplemented(
+    message = "these rows cannot be united with those of a table of `{T}`",
+    note = "`union` of a table takes a table of rows of the same type, or a tuple of up to six such"
+)]
+pub trait Tables<T> {
+    /// Ends their chains.
+    #[doc(hidden)]
+    fn producers(self, producers: &mut Vec<Inflow>);
+}
+
+impl<T: Row, L: Link<Change<T>>> Tables<T> for Table<T, L> {
+    fn producers(self, producers: &mut Vec<Inflow>) {
+        producers.push(Inflow(self.changes.forward()));
+    }
+}
+
+impl<T: Row, L: Link<Change<T>>> Table<T, L> {
+    /// Its rows and those of other tables of the same type: a row that several have is there several times.
+    #[track_caller]
+    pub fn union<S: Tables<T>>(self, others: S) -> Table<T, impl Link<Change<T>>> {
+        let at = origin(Location::caller(), "union");
+        Table { changes: self.changes.united(|inflows| others.producers(inflows), table::<T>(), at) }
+    }
+}
+
 impl<T: Row, L: Link<T>> Stream<T, L> {
     /// Its rows and those of others of the same type, in no order: `orders.union(returns)`, `orders.union((returns, corrections))`.
     #[track_caller]
     pub fn union<S: Streams<T>>(self, others: S) -> Stream<T, impl Link<T>> {
-        let at = origin(Location::caller(), "union");
+        self.united(|inflows| others.producers(inflows), rows::<T>(), origin(Location::caller(), "union"))
+    }
+
+    /// Its rows and others of the same type.
+    fn united(self, others: impl FnOnce(&mut Vec<Inflow>), output: StreamType, at: Origin) -> Stream<T, Head> {
         let parts = self.parts.clone();
         let (name, id) = (self.name.clone(), self.id.clone());
         let mut inflows = vec![Inflow(self.forward())];
-        others.producers(&mut inflows);
+        others(&mut inflows);
         let placed = {
             let mut parts = parts.borrow_mut();
             let draft = Draft {
@@ -66,7 +104,7 @@ impl<T: Row, L: Link<T>> Stream<T, L> {
                 id,
                 kind: "union",
                 operation: Operation::Union,
-                output: rows::<T>(),
+                output,
                 hints: Hints::default(),
                 origin: at,
             };

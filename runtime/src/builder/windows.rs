@@ -12,6 +12,7 @@ use super::names::keep;
 use super::parts::Parts;
 use super::rows::{Row, closure, columns, origin, ty_of};
 use super::stream::Stream;
+use crate::error::JobResult;
 use crate::graph::{AggregateCall, AggregateOperation, Emit, Operation, Port, Ty, Window, WindowTime};
 use crate::operator::{Operator, Stage};
 use crate::operators::{Aggregation, SessionAggregate, WindowAggregate};
@@ -26,7 +27,11 @@ pub trait WindowKind: Clone + Send + Sync + 'static {
     type Operator<A: Aggregation + 'static, N: Stage<A::In> + 'static>: Operator<A::In, Out = A::Out> + 'static;
 
     #[doc(hidden)]
-    fn operator<A: Aggregation + 'static>(&self, aggregation: A, time: WindowsBy) -> Self::Operator<A, crate::operator::Discard>
+    fn operator<A: Aggregation + 'static>(
+        &self,
+        aggregation: A,
+        time: WindowsBy,
+    ) -> JobResult<Self::Operator<A, crate::operator::Discard>>
     where
         A::In: 'static;
 
@@ -36,7 +41,7 @@ pub trait WindowKind: Clone + Send + Sync + 'static {
         aggregation: A,
         allowed: i64,
         late: N,
-    ) -> Self::Operator<A, N>;
+    ) -> JobResult<Self::Operator<A, N>>;
 
     #[doc(hidden)]
     fn window(&self, time: WindowTime) -> Window;
@@ -80,15 +85,11 @@ enum Shape {
 impl<W: WindowAssigner + Clone + Sync + 'static> WindowKind for OverTime<W> {
     type Operator<A: Aggregation + 'static, N: Stage<A::In> + 'static> = WindowAggregate<A, W, N>;
 
-    fn operator<A: Aggregation + 'static>(&self, aggregation: A, time: WindowsBy) -> WindowAggregate<A, W>
+    fn operator<A: Aggregation + 'static>(&self, aggregation: A, time: WindowsBy) -> JobResult<WindowAggregate<A, W>>
     where
         A::In: 'static,
     {
-        let operator = WindowAggregate::new(self.assigner.clone(), aggregation);
-        match time {
-            WindowsBy::Rows { allowed } => operator.allow_late(allowed),
-            WindowsBy::Clock => operator.in_processing_time(),
-        }
+        Ok(in_windows(self.assigner.clone(), aggregation, time))
     }
 
     fn with_late<A: Aggregation + 'static, N: Stage<A::In> + 'static>(
@@ -96,8 +97,8 @@ impl<W: WindowAssigner + Clone + Sync + 'static> WindowKind for OverTime<W> {
         aggregation: A,
         allowed: i64,
         late: N,
-    ) -> WindowAggregate<A, W, N> {
-        WindowAggregate::new(self.assigner.clone(), aggregation).allow_late(allowed).with_late(late)
+    ) -> JobResult<WindowAggregate<A, W, N>> {
+        Ok(WindowAggregate::new(self.assigner.clone(), aggregation).allow_late(allowed).with_late(late))
     }
 
     fn window(&self, time: WindowTime) -> Window {
@@ -106,6 +107,19 @@ impl<W: WindowAssigner + Clone + Sync + 'static> WindowKind for OverTime<W> {
             Shape::Sliding { size, step } => Window::Sliding { size, step, offset: 0, time },
             Shape::Cumulative { max, step } => Window::Cumulative { max, step, offset: 0, time },
         }
+    }
+}
+
+/// Aggregates in windows that time is cut into.
+pub(super) fn in_windows<A: Aggregation, W: WindowAssigner>(
+    assigner: W,
+    aggregation: A,
+    time: WindowsBy,
+) -> WindowAggregate<A, W> {
+    let operator = WindowAggregate::new(assigner, aggregation);
+    match time {
+        WindowsBy::Rows { allowed } => operator.allow_late(allowed),
+        WindowsBy::Clock => operator.in_processing_time(),
     }
 }
 
@@ -118,15 +132,15 @@ pub struct Session {
 impl WindowKind for Session {
     type Operator<A: Aggregation + 'static, N: Stage<A::In> + 'static> = SessionAggregate<A, N>;
 
-    fn operator<A: Aggregation + 'static>(&self, aggregation: A, time: WindowsBy) -> SessionAggregate<A>
+    fn operator<A: Aggregation + 'static>(&self, aggregation: A, time: WindowsBy) -> JobResult<SessionAggregate<A>>
     where
         A::In: 'static,
     {
         let operator = SessionAggregate::new(self.gap, aggregation);
-        match time {
+        Ok(match time {
             WindowsBy::Rows { allowed } => operator.allow_late(allowed),
             WindowsBy::Clock => operator.in_processing_time(),
-        }
+        })
     }
 
     fn with_late<A: Aggregation + 'static, N: Stage<A::In> + 'static>(
@@ -134,8 +148,8 @@ impl WindowKind for Session {
         aggregation: A,
         allowed: i64,
         late: N,
-    ) -> SessionAggregate<A, N> {
-        SessionAggregate::new(self.gap, aggregation).allow_late(allowed).with_late(late)
+    ) -> JobResult<SessionAggregate<A, N>> {
+        Ok(SessionAggregate::new(self.gap, aggregation).allow_late(allowed).with_late(late))
     }
 
     fn window(&self, time: WindowTime) -> Window {
@@ -151,11 +165,11 @@ where
     F: Fn(&T) -> K + Clone + Send + Sync + 'static,
     W: RowTime<T>,
 {
-    fn windows<X>(self, kind: X) -> Windowed<T, L, K, F, W, X> {
+    pub(super) fn windows<X>(self, kind: X) -> Windowed<T, L, K, F, W, X> {
         Windowed { timed: self, kind, allowed: 0 }
     }
 
-    fn parts(&self) -> std::cell::RefMut<'_, Parts> {
+    pub(super) fn parts(&self) -> std::cell::RefMut<'_, Parts> {
         self.keyed.stream.parts.borrow_mut()
     }
 
@@ -225,7 +239,7 @@ where
         let key = keyed.key.clone();
         keyed.dealt().then("aggregate", operation, &at, move |_| {
             let spec = Spec::new(key.clone(), time.clone(), calls.clone(), output.clone());
-            Ok(kind.operator(spec, by))
+            kind.operator(spec, by)
         })
     }
 }
@@ -260,7 +274,7 @@ where
         let ways = late.clone();
         let main = keyed.dealt().then("aggregate", operation, &at, move |cx| {
             let spec = Spec::new(key.clone(), time.clone(), calls.clone(), output.clone());
-            Ok(kind.with_late(spec, allowed, ways.stage(cx)?))
+            kind.with_late(spec, allowed, ways.stage(cx)?)
         });
         let late = main.beside(Port::Late, late);
         (main, late)
@@ -295,6 +309,11 @@ fn operation<T: Row, K: Key, Out: Row, C: Calls<T>>(
 pub(super) fn calls_of<T>(calls: &impl Calls<T>, at: &crate::graph::Origin) -> Vec<AggregateCall> {
     let mut names = Vec::new();
     calls.names(&mut names);
+    shown(names, at)
+}
+
+/// Calls of these names as the graph has them.
+pub(super) fn shown(names: Vec<String>, at: &crate::graph::Origin) -> Vec<AggregateCall> {
     let call = |name: String| AggregateCall {
         function: keep(&name),
         args: Vec::new(),

@@ -66,7 +66,7 @@ pub use lookup_in_memory::LookupInMemory;
 pub use materialize::Materialize;
 pub use over::{Analysis, Over};
 pub use process::{
-    Context, Converted, KeyedProcess, NoBroadcast, NoSide, Process, Processing, SharedContext, SideOutputs, SideStages,
+    Context, Converted, KeyedProcess, NoBroadcast, NoSide, Process, Processing, RowByRow, SharedContext, SideOutputs, SideStages,
     StatelessProcess, WithBroadcast,
 };
 pub use project::Project;

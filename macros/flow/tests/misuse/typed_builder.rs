@@ -43,6 +43,32 @@ fn a_lookup_by_another_key(pipeline: &Pipeline) {
     let _found = orders.lookup(known, |order| order.amount.to_bits()).semi();
 }
 
+fn a_float_as_a_key(pipeline: &Pipeline) {
+    let (_sender, orders) = pipeline.channel::<Order>("orders", 10);
+    let _dealt = orders.key_by(|order| order.amount);
+}
+
+struct Count;
+
+#[operator]
+impl Process for Count {
+    type Input = Order;
+    type Output = i64;
+    type State = i64;
+
+    fn process(&mut self, _order: Order, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        *cx.state() += 1;
+        let count = *cx.state();
+        cx.emit(count);
+        Ok(())
+    }
+}
+
+fn a_state_without_a_key(pipeline: &Pipeline) {
+    let (_sender, orders) = pipeline.channel::<Order>("orders", 10);
+    let _counts = orders.process(|| Count);
+}
+
 fn main() {
     let pipeline = Pipeline::new("mistaken");
     let (_sender, numbers) = pipeline.channel::<i64>("numbers", 10);

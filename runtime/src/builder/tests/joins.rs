@@ -144,3 +144,90 @@ fn state_goes_on_from_a_checkpoint() -> JobResult<()> {
     assert_eq!(second, ["over 3 4", "over 4 8", "pair 1 4", "pair 3 4", "top delete 1", "top insert 4"]);
     Ok(())
 }
+
+#[test]
+fn conditions_beside_the_key() {
+    let inner = over_orders(2, |orders| {
+        let by_name = |orders: Stream<Order>| orders.key_by(|order| order.customer.clone());
+        let smaller = |left: &Order, right: &Order| left.amount < right.amount;
+        by_name(orders.clone())
+            .join(by_name(orders))
+            .when(smaller)
+            .inner(|left, right| (left.amount, right.amount))
+            .into_channel(9)
+    });
+    assert_eq!(inner, [(50, 250), (50, 300), (250, 300)]);
+    // A left row is alone if none of those of its key fits.
+    let left = over_orders(2, |orders| {
+        let timed = |orders: Stream<Order>| orders.key_by(|order| order.customer.clone()).timed_by(|order| order.at);
+        let join = timed(orders.clone()).join(timed(orders)).when(|left, right| left.amount > right.amount);
+        join.within(100 * SECOND, 100 * SECOND).left(|left, right| (left.amount, right.map(|right| right.amount))).into_channel(9)
+    });
+    assert_eq!(left, [(50, None), (100, None), (250, Some(50)), (300, None), (999, None)]);
+}
+
+#[test]
+fn rows_of_one_window() {
+    type Row = (i64, Option<i64>, Option<i64>);
+    let of = |left: Option<&Order>, right: Option<&Order>, window: crate::time::WindowBounds| {
+        (window.start.0 / 1_000_000, left.map(|row| row.amount), right.map(|row| row.amount))
+    };
+    macro_rules! joined {
+        (|$join:ident| $made:expr) => {
+            over_orders(2, |orders| {
+                let large = orders.clone().filter(|order| order.amount >= 100);
+                let small = orders.filter(|order| order.amount <= 100);
+                let large = large.key_by(|order| order.customer.clone()).timed_by(|order| order.at);
+                let small = small.key_by(|order| order.customer.clone()).timed_by(|order| order.at);
+                let $join = large.join(small).tumbling(60 * SECOND);
+                $made.into_channel(9)
+            })
+        };
+    }
+    let inner: Vec<Row> = joined!(|join| join.inner(move |left, right, window| of(Some(left), Some(right), window)));
+    assert_eq!(inner, [(0, Some(100), Some(100)), (0, Some(250), Some(50))]);
+    let left: Vec<Row> = joined!(|join| join.left(move |left, right, window| of(Some(left), right, window)));
+    let pairs = [(0, Some(100), Some(100)), (0, Some(250), Some(50)), (60, Some(999), None), (180, Some(300), None)];
+    assert_eq!(left, pairs);
+    let full: Vec<Row> = joined!(|join| join.full(of));
+    assert_eq!(full, pairs);
+    let anti = joined!(|join| join.anti().map(|order| order.amount));
+    assert_eq!(anti, [300, 999]);
+    let semi = joined!(|join| join.semi().map(|order| order.amount));
+    assert_eq!(semi, [100, 250]);
+}
+
+#[test]
+fn every_subtask_has_the_right_side() {
+    let pipeline = Pipeline::new("broadcast").parallelism(3);
+    let (sender, orders_in) = pipeline.channel::<Order>("orders", 9);
+    let (names_sender, names) = pipeline.channel::<(String, i64)>("names", 9);
+    let dealt = orders_in.rebalance();
+    let join = dealt.key_by(|order| order.customer.clone()).join(names.key_by(|(name, _)| name.clone())).broadcast();
+    let joined = join.when(|order, (_, least)| order.amount >= *least).inner(|order, (name, _)| (name.clone(), order.amount));
+    let joined = joined.into_channel(9);
+    let graph = pipeline.graph();
+    let join = graph.vertices().find(|id| graph.vertex(*id).uid == "orders/join/0").unwrap();
+    let edges: Vec<_> = graph.inputs(join).into_iter().map(|(_, edge)| edge.exchange.clone()).collect();
+    assert_eq!(edges, [crate::graph::Exchange::Forward, crate::graph::Exchange::Broadcast]);
+    let crate::graph::Operation::Join(shown) = &graph.vertex(join).operation else { panic!() };
+    assert!(shown.broadcast && shown.condition.is_some());
+    let job = pipeline.start(RunOptions::new()).unwrap();
+    feed(sender, orders());
+    feed(names_sender, vec![("ann".to_owned(), 100), ("eve".to_owned(), 1000)]);
+    assert_eq!(sorted(job, joined), [("ann".to_owned(), 250), ("ann".to_owned(), 300)]);
+}
+
+#[test]
+fn what_a_broadcast_cannot_do_is_told() {
+    let pipeline = Pipeline::new("broadcast");
+    let (_sender, orders) = pipeline.channel::<Order>("orders", 9);
+    let orders = orders.shared();
+    let keyed = || orders.clone().key_by(|order| order.customer.clone());
+    let pair = |left: Option<&Order>, right: &Order| (left.map(|order| order.amount), right.amount);
+    let _right = keyed().join(keyed()).broadcast().right(pair).into_channel(9);
+    let last = keyed().last().key_by(|order| order.customer.clone());
+    let _table = last.join(keyed()).broadcast().inner(|left, right| (left.amount, right.amount)).into_channel(9);
+    let error = pipeline.start(RunOptions::new()).unwrap_err().to_string();
+    assert!(error.contains("a `right join` has none") && error.contains("a stream on the left"), "{error}");
+}

@@ -38,6 +38,10 @@ fn neighbours() {
     assert_eq!(before, of(expected));
     let behind = framed!(|timed| timed.lead(|order| order.amount));
     assert_eq!(behind, of([("ann", Some(50)), ("ann", Some(300)), ("ann", None), ("bob", None), ("eve", None)]));
+    let two_before = framed!(|timed| timed.one_by_one().aggregate(lag_by(2, |order: &Order| order.amount)));
+    assert_eq!(two_before, of([("ann", None), ("ann", None), ("ann", Some(250)), ("bob", None), ("eve", None)]));
+    let two_behind = framed!(|timed| timed.lead_by(2, |order| order.amount));
+    assert_eq!(two_behind, of([("ann", Some(300)), ("ann", None), ("ann", None), ("bob", None), ("eve", None)]));
 }
 
 #[test]

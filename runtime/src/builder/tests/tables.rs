@@ -171,3 +171,37 @@ fn a_table_goes_on_in_a_sink_that_puts_rows_under_their_key() -> JobResult<()> {
     assert_eq!(stands(), [("bob".to_owned(), 120)]);
     Ok(())
 }
+
+#[test]
+fn aggregates_over_a_table_take_rows_back() {
+    // The last order of each customer, and of these how many there are, the sum and the least.
+    let changes = changes_of(2, |orders| {
+        let last = orders.key_by(|order| order.customer.clone()).last();
+        let calls = (count(), sum(|order: &Order| order.amount), min(|order: &Order| order.amount));
+        last.key_by(|order| order.customer == "ann")
+            .aggregate(calls, |ann, (count, sum, least)| (*ann, count, sum, least))
+            .into_channel(9)
+    });
+    assert_eq!(standing(changes.clone()), [(false, 2, 1099, 100), (true, 1, 300, 300)]);
+    // 50 was the last, and the least, until 300 came.
+    assert!(changes.iter().any(|change| change.row == (true, 1, 50, 50)), "{changes:?}");
+    let at_end = over_orders(2, |orders| {
+        let last = orders.key_by(|order| order.customer.clone()).last();
+        let calls = (average(|order: &Order| order.amount), max(|order: &Order| order.amount));
+        last.key_by(|_| ()).aggregate_at_end(calls, |(), (mean, most)| (mean as i64, most)).into_channel(9)
+    });
+    assert_eq!(at_end, [(466, 999)]);
+}
+
+#[test]
+fn tables_of_one_kind_as_one() {
+    let changes = changes_of(2, |orders| {
+        let last = |small: bool, name: &str| {
+            let some = orders.clone().stream(name).filter(move |order| (order.amount <= 100) == small);
+            some.key_by(|order| order.customer.clone()).last().map(|order| (order.customer, order.amount))
+        };
+        last(true, "small").union(last(false, "large")).into_channel(9)
+    });
+    let rows = [("ann", 50), ("ann", 300), ("bob", 100), ("eve", 999)];
+    assert_eq!(standing(changes), rows.map(|(name, amount)| (name.to_owned(), amount)));
+}

@@ -21,7 +21,7 @@ pub use broadcast::WithBroadcast;
 pub use context::{Context, SharedContext};
 pub use converted::Converted;
 pub use operator::KeyedProcess;
-pub use process::{NoBroadcast, NoSide, Process, Processing};
+pub use process::{NoBroadcast, NoSide, Process, Processing, RowByRow};
 pub use side_outputs::{SideOutputs, SideStages};
 pub use stateless::StatelessProcess;
 

@@ -62,6 +62,14 @@ pub trait Process: Sized + Send + 'static {
     }
 }
 
+/// An operator that keeps nothing: no state, no timers, nothing to do at the end. `#[operator]` says it of those that it sees to be so.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` keeps something from row to row, so its rows need a key",
+    label = "has a state, timers, `on_end`, or rows that all subtasks get",
+    note = "put `.key_by(|row| ..)` before it: rows of one key meet one state. `.key_by(|_| ())` takes all rows to one place"
+)]
+pub trait RowByRow: Process {}
+
 /// Where a process stands in a job: generated code fills this in.
 #[allow(unused_variables)]
 pub trait Processing: Send {
