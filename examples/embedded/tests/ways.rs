@@ -120,7 +120,7 @@ fn attributes_say_in_the_language_what_they_say_in_rust() {
     let said = |text: &str| assert!(graph.contains(text), "{text}: {graph}");
     said("from spool");
     said("after: remove");
-    said("watch: every 10s");
+    said("watch: 10s");
     said("place_of");
 }
 

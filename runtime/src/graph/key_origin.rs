@@ -350,8 +350,11 @@ fn made_of(operation: &Operation) -> Vec<Made> {
         Made::new(&call.state, format!("{}(", call.function), of.map(|arg| (arg.clone(), "")), ")")
     };
     match operation {
-        Operation::Aggregate(aggregate) => aggregate.calls.iter().map(called).collect(),
-        Operation::Over(over) => over.calls.iter().map(|(_, call)| called(&call.call)).collect(),
+        // In plain Rust they are closures, and have no names.
+        Operation::Aggregate(aggregate) => aggregate.calls.iter().filter(|call| !call.state.is_empty()).map(called).collect(),
+        Operation::Over(over) => {
+            over.calls.iter().map(|(_, call)| &call.call).filter(|call| !call.state.is_empty()).map(called).collect()
+        }
         Operation::Top(top) => {
             let order = top.order.iter().map(|key| (key.value.clone(), if key.descending { " desc" } else { "" }));
             Vec::from([Made::new("rows", format!("top {} by ", top.count), order, "")])

@@ -93,7 +93,8 @@ impl FileCommitter {
             }
             std::thread::sleep(BETWEEN_TRIES);
         }
-        lock.set_len(0).and_then(|()| (&lock).write_all(self.owner.as_bytes())).map_err(failed)?;
+        // Never empty in between: that would say that nobody can go on with it.
+        (&lock).write_all(self.owner.as_bytes()).and_then(|()| lock.set_len(self.owner.len() as u64)).map_err(failed)?;
         self.lock = Some(lock);
         Ok(())
     }

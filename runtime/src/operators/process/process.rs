@@ -68,7 +68,7 @@ pub trait Process: Sized + Send + 'static {
     label = "has a state, timers, `on_end`, or rows that all subtasks get",
     note = "put `.key_by(|row| ..)` before it: rows of one key meet one state. `.key_by(|_| ())` takes all rows to one place"
 )]
-pub trait RowByRow: Process {}
+pub trait RowByRow {}
 
 /// Where a process stands in a job: generated code fills this in.
 #[allow(unused_variables)]
