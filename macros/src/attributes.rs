@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Field, Fields, LitStr, Result};
+use syn::{Attribute, Error, Expr, Field, Fields, LitStr, Result, Token};
 
 /// What the attributes of a field say.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub(crate) struct FieldAttributes {
     pub unit: Option<&'static str>,
     /// Where it says `event_time`.
     pub event_time: Option<Span>,
+    /// What the field is in stored values that do not have it: that of its type, or this.
+    pub default: Option<Option<Expr>>,
 }
 
 /// What is called for every row is there to be inlined, also from other modules and crates; unless its author says otherwise.
@@ -24,7 +26,7 @@ pub(crate) fn inline(attributes: &mut Vec<Attribute>) {
 }
 
 /// What a field may say.
-const OF_FIELDS: &[&str] = &["rename", "unit", "event_time", "key"];
+const OF_FIELDS: &[&str] = &["rename", "unit", "event_time", "key", "default"];
 
 impl FieldAttributes {
     /// Reads all `#[flow(..)]` of a field.
@@ -76,6 +78,12 @@ fn read(all: &[Attribute], known: &[&str]) -> Result<FieldAttributes> {
                 }
                 "event_time" if known.contains(&"event_time") => attributes.event_time = Some(meta.path.span()),
                 "key" if known.contains(&"key") => {}
+                "default" if known.contains(&"default") => {
+                    let value = if meta.input.peek(Token![=]) { Some(meta.value()?.parse()?) } else { None };
+                    if attributes.default.replace(value).is_some() {
+                        return Err(meta.error("`default` is given twice"));
+                    }
+                }
                 _ => return Err(Error::new(meta.path.span(), unknown(&word, known))),
             }
             Ok(())

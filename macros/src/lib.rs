@@ -47,6 +47,8 @@ pub fn derive_sink(input: TokenStream) -> TokenStream {
 }
 
 /// Makes a type storable in checkpoints: all its fields, in order, under their names (those of `#[flow(rename = "..")]` where given).
+/// `#[flow(default)]` or `#[flow(default = 0.5)]` says what a field is in values that were stored before it was there; without that a new field
+/// has to be an option, a list, a set or a map.
 #[proc_macro_derive(State, attributes(flow))]
 pub fn derive_state(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

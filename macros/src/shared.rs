@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
 
 use crate::attributes::FieldAttributes;
@@ -14,6 +15,14 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             "states without key are the named fields of a struct: `struct Known { rules: BroadcastState<String, Rule> }`",
         ));
     };
+    for field in fields {
+        if FieldAttributes::of(field)?.default.is_some() {
+            return Err(Error::new(
+                field.span(),
+                "a state without key that a checkpoint does not have begins empty: leave out `default`",
+            ));
+        }
+    }
     let field = fields.iter().map(|field| &field.ident);
     let state = FieldAttributes::names_of(fields)?.into_iter().map(|name| format!("shared.{name}"));
     let shared = quote!(::millstream::codegen::SharedState);

@@ -1,10 +1,10 @@
 //! `#[derive(State)]`.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
+use syn::{Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Lit, Result, parse_quote};
 
 use crate::attributes::FieldAttributes;
 use crate::bounds::bound;
@@ -103,11 +103,14 @@ struct Shape<'a> {
     fields: &'a Fields,
     /// As the schema names them; empty where they have none.
     names: Vec<String>,
+    /// What follows the schema of a field: what it is in values that were stored without it.
+    defaults: Vec<Option<TokenStream>>,
 }
 
 impl<'a> Shape<'a> {
     fn of(fields: &'a Fields) -> Result<Self> {
-        Ok(Shape { fields, names: FieldAttributes::names_of(fields)? })
+        let defaults = fields.iter().map(default_of).collect::<Result<_>>()?;
+        Ok(Shape { fields, names: FieldAttributes::names_of(fields)?, defaults })
     }
 
     fn variables(&self) -> Vec<syn::Ident> {
@@ -167,12 +170,35 @@ impl<'a> Shape<'a> {
         let named = matches!(self.fields, Fields::Named(_));
         let name = self.names.iter().map(|name| if named { format!("{}:", quoted(name)) } else { String::new() });
         let (open, close) = if named { ("{", "}") } else { ("(", ")") };
+        let default = self.defaults.iter().map(|default| default.as_ref().map(|default| quote!(+ &#default)));
         quote! {{
-            let fields: ::std::vec::Vec<::std::string::String> =
-                ::std::vec![#(::std::string::String::from(#name) + &<#ty as ::millstream::codegen::State>::schema()),*];
+            let fields: ::std::vec::Vec<::std::string::String> = ::std::vec![
+                #(::std::string::String::from(#name) + &<#ty as ::millstream::codegen::State>::schema() #default),*
+            ];
             ::std::string::String::from(#open) + &fields.join(",") + #close
         }}
     }
+}
+
+/// An expression for what a field with `#[flow(default)]` is in values that were stored without it, as schemas write it.
+fn default_of(field: &Field) -> Result<Option<TokenStream>> {
+    let Some(default) = FieldAttributes::of(field)?.default else { return Ok(None) };
+    if field.ident.is_none() {
+        return Err(Error::new(
+            field.span(),
+            "fields without names are found by their places, and none can be added: give it a name",
+        ));
+    }
+    let ty = &field.ty;
+    let value = match default {
+        None => quote_spanned!(ty.span()=> <#ty as ::core::default::Default>::default()),
+        // Texts of any type.
+        Some(Expr::Lit(ExprLit { lit: text @ Lit::Str(_), .. })) => {
+            quote_spanned!(text.span()=> <#ty as ::core::convert::From<&str>>::from(#text))
+        }
+        Some(value) => quote!(#value),
+    };
+    Ok(Some(quote!(::millstream::codegen::derive::default_in_schema::<#ty>(&#value))))
 }
 
 /// A name as schemas write it: in backquotes where it is no word.

@@ -44,7 +44,7 @@ pub mod derive {
     pub use crate::record::derived::*;
     pub use crate::record::enumeration::enum_is_copied;
     pub use crate::record::{CellWriter, Column, FieldError, Record, Row, Slot, Value};
-    pub use crate::state::{StateError, StateReader};
+    pub use crate::state::{StateError, StateReader, default_in_schema};
     pub use crate::value::Str;
     pub use crate::value::compare::Compare;
 }

@@ -78,12 +78,12 @@ fn state_outlives_a_changed_struct_or_the_change_is_refused_by_name() {
     job.kill().expect("killed");
     job.wait().expect("dead");
 
-    // Wider, gone, under another name, and new ones that begin empty.
+    // Wider, gone, under another name, new ones that begin empty, and new ones that say what they are.
     let second = rust(
-        "    count: u64,\n    #[flow(rename = \"last\")]\n    newest: i64,\n    mood: Option<Mood>,\n    note: Option<String>,\n    all: Vec<i64>,",
+        "    count: u64,\n    #[flow(rename = \"last\")]\n    newest: i64,\n    mood: Option<Mood>,\n    note: Option<String>,\n    all: Vec<i64>,\n    #[flow(default)]\n    plain: i32,\n    #[flow(default = 0.5)]\n    weight: f64,",
         "seen.count += 1;\n        let mood = seen.mood.replace(Mood::Calm);\n        \
-         let said = format!(\"{} after {} {:?} {:?} {}\", seen.count, seen.newest, mood, seen.note, seen.all.len());\n        \
-         seen.newest = row.n;\n        seen.note = Some(\"noted\".to_owned());\n        seen.all.push(row.n);",
+         let said = format!(\"{} after {} {:?} {:?} {} {}/{}\", seen.count, seen.newest, mood, seen.note, seen.all.len(), seen.plain, seen.weight);\n        \
+         seen.newest = row.n;\n        seen.note = Some(\"noted\".to_owned());\n        seen.all.push(row.n);\n        seen.plain -= 1;\n        seen.weight += 1.0;",
     );
     let job = start(&folder, &second, &[]);
     drop_in(&folder, 40..48);
@@ -91,18 +91,18 @@ fn state_outlives_a_changed_struct_or_the_change_is_refused_by_name() {
     signal(&job, "TERM");
     assert_success(&job.wait_with_output().expect("the job ends"), "a job that is asked to stop");
     let mut expected: Vec<(i64, String)> = (0..40).map(|n| (n, format!("{}", n / 4 + 1))).collect();
-    expected.extend((40..44).map(|n| (n, format!("11 after {} Some(Busy {{ since: {} }}) None 0", n - 4, n - 4))));
-    expected.extend((44..48).map(|n| (n, format!("12 after {} Some(Calm) Some(\"noted\") 1", n - 4))));
+    expected.extend((40..44).map(|n| (n, format!("11 after {} Some(Busy {{ since: {} }}) None 0 0/0.5", n - 4, n - 4))));
+    expected.extend((44..48).map(|n| (n, format!("12 after {} Some(Calm) Some(\"noted\") 1 -1/1.5", n - 4))));
     assert_eq!(said(&folder), expected);
 
     // Another type, and a new field that has no empty value: refused, and nothing is lost.
     for (fields, field) in [
         (
-            "    count: String,\n    #[flow(rename = \"last\")]\n    newest: i64,\n    mood: Option<Mood>,\n    note: Option<String>,\n    all: Vec<i64>,",
+            "    count: String,\n    #[flow(rename = \"last\")]\n    newest: i64,\n    mood: Option<Mood>,\n    note: Option<String>,\n    all: Vec<i64>,\n    #[flow(default)]\n    plain: i32,\n    #[flow(default = 0.5)]\n    weight: f64,",
             "count",
         ),
         (
-            "    count: u64,\n    #[flow(rename = \"last\")]\n    newest: i64,\n    mood: Option<Mood>,\n    note: Option<String>,\n    all: Vec<i64>,\n    extra: u64,",
+            "    count: u64,\n    #[flow(rename = \"last\")]\n    newest: i64,\n    mood: Option<Mood>,\n    note: Option<String>,\n    all: Vec<i64>,\n    #[flow(default)]\n    plain: i32,\n    #[flow(default = 0.5)]\n    weight: f64,\n    extra: u64,",
             "extra",
         ),
     ] {
@@ -118,7 +118,7 @@ fn state_outlives_a_changed_struct_or_the_change_is_refused_by_name() {
     wait_for("the rows after what was refused", || said(&folder).len() >= 52);
     signal(&job, "TERM");
     assert_success(&job.wait_with_output().expect("the job ends"), "a job that goes on");
-    assert_eq!(said(&folder)[48], (48, "13 after 44 Some(Calm) Some(\"noted\") 2".to_owned()));
+    assert_eq!(said(&folder)[48], (48, "13 after 44 Some(Calm) Some(\"noted\") 2 -2/2.5".to_owned()));
 
     // What does not fit is given up by name, and the source goes on from where it was.
     let third = rust("    count: String,", "seen.count.push('x');\n        let said = seen.count.clone();");

@@ -185,6 +185,12 @@ pub(super) fn flow(reader: &mut Reader<'_>, attrs: &[syn::Attribute], known: &[&
                 }
                 "event_time" if known.contains(&"event_time") => flow.event_time = true,
                 "key" if known.contains(&"key") => flow.key = true,
+                // What a stored value is that does not have the field: nothing to whoever reads columns.
+                "default" if known.contains(&"default") => {
+                    if meta.input.peek(syn::Token![=]) {
+                        let _: syn::Expr = meta.value()?.parse()?;
+                    }
+                }
                 _ => {
                     problems.push(errors::flow_attribute(&word, span, known));
                     if meta.input.peek(syn::Token![=]) {

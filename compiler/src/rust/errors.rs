@@ -162,10 +162,16 @@ pub(super) fn flow_attribute(word: &str, span: Span, known: &[&str]) -> Diagnost
             "rename" => "`rename = \"outside-name\"`",
             "unit" => "`unit = \"ms\"`",
             "event_time" => "`event_time`",
+            "default" => "`default`",
             _ => "`key`",
         })
         .collect();
     let diagnostic = Diagnostic::error("E0806", title, span, "not known here");
+    if word == "default" {
+        return diagnostic.with_help(
+            "a column that may be absent is an `Option`; `default` says what a field is that derives `State` and that older checkpoints do not have",
+        );
+    }
     match did_you_mean(word, known.iter().copied()) {
         Some(meant) => diagnostic.with_help(format!("did you mean `{meant}`? known are {}", forms.join(", "))).with_fix(
             format!("write `{meant}`"),

@@ -57,12 +57,16 @@ pub(super) fn read_struct(reader: &mut Reader<'_>, item: &syn::ItemStruct, path:
         return reader.file.broken.push(name.text);
     };
     let mut members: Vec<TypeMember> = Vec::new();
+    let mut known = vec!["rename", "unit", "event_time", "key"];
+    if derives.iter().any(|derive| derive == "State") {
+        known.push("default");
+    }
     let mut event_time: Option<Name> = None;
     let (mut key, mut outside) = (Vec::new(), Vec::new());
     for field in &fields.named {
         let Some(ident) = &field.ident else { continue };
         fits &= reader.is_public(&field.vis, ident, "field");
-        let flow = attributes::flow(reader, &field.attrs, &["rename", "unit", "event_time", "key"]);
+        let flow = attributes::flow(reader, &field.attrs, &known);
         let field_name = reader.place.name(ident);
         if flow.event_time {
             match &event_time {

@@ -1,4 +1,4 @@
-use millstream_macros::State;
+use millstream_macros::{Shared, State};
 
 #[derive(State)]
 enum Empty {}
@@ -18,6 +18,21 @@ struct Slip {
 #[derive(State)]
 struct Borrowed<'a> {
     name: &'a str,
+}
+
+#[derive(State)]
+struct Unnamed(#[flow(default)] u64);
+
+#[derive(State)]
+struct Twice {
+    #[flow(default, default = 7)]
+    count: u64,
+}
+
+#[derive(Shared)]
+struct Everywhere {
+    #[flow(default)]
+    rules: BroadcastState<String, u64>,
 }
 
 fn main() {}

@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 
+use crate::checkpoint::without_defaults;
 use crate::graph::signature::scalar;
 use crate::graph::{Changelog, Expr, ExprKind, Field, Origin, RustFunction, Schema, StreamType, Ty};
 use crate::state::State;
@@ -31,6 +32,7 @@ pub(super) fn rows<T: Row>() -> StreamType {
 /// The type in the language's words.
 pub(super) fn ty_of<T: State>() -> Ty {
     let text = T::schema();
+    let text = without_defaults(&text);
     let mut reader = Reader { rest: &text };
     let ty = reader.ty();
     if reader.rest.is_empty() { ty } else { unknown(&text) }

@@ -1,7 +1,7 @@
 //! Converts stored state to the types of a changed job.
 //!
-//! Fields are matched by name. New ones must be optional, or lists, sets or maps: they begin empty. Fields that are gone are
-//! left out; numbers may become wider; what was required may become optional. Anything else is refused, with the field.
+//! Fields are matched by name. New ones say what they are in old values (`#[flow(default)]`), or are optional, lists, sets or
+//! maps: they begin empty. Fields that are gone are left out; numbers may become wider; what was required may become optional. Anything else is refused, with the field.
 //! Keys keep their bytes, since the place of a key depends on them.
 
 use super::layout::Layout;
@@ -38,8 +38,8 @@ enum Step {
     List(Box<Step>),
     Map(Box<Step>, Box<Step>),
     Sequence(Vec<Step>),
-    /// The layouts of the old fields, and for each new one the number of the old, or what stands for its absence.
-    Fields(Vec<Layout>, Vec<Result<(usize, Step), u8>>),
+    /// The layouts of the old fields, and for each new one the number of the old, or the bytes that it has where it was absent.
+    Fields(Vec<Layout>, Vec<Result<(usize, Step), Vec<u8>>>),
     /// Per old variant, the new number.
     Variants(Vec<Result<(u64, Step), String>>),
 }
@@ -81,6 +81,8 @@ fn step(old: &Layout, new: &Layout, path: &str) -> Result<Step, Mismatch> {
     let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let refuse = |reason: String| Err(Mismatch { path: path.to_owned(), reason });
     Ok(match (old, new) {
+        (old, Layout::Defaulted(new, _)) => step(old, new, path)?,
+        (Layout::Defaulted(old, _), new) => step(old, new, path)?,
         (Layout::Signed(from), Layout::Signed(to)) if from < to => Step::Copy(old.clone()),
         (Layout::Unsigned(from), Layout::Unsigned(to)) if from < to => Step::Copy(old.clone()),
         (Layout::Unsigned(from), Layout::Signed(to)) if from < to => Step::Signed,
@@ -124,9 +126,12 @@ fn step(old: &Layout, new: &Layout, path: &str) -> Result<Step, Mismatch> {
                 let found = old.iter().position(|(old, _)| old == name);
                 steps.push(match (found, new) {
                     (Some(index), new) => Ok((index, step(&old[index].1, new, &at(name))?)),
-                    (None, Layout::Optional(_) | Layout::List(_) | Layout::Set(_) | Layout::Map(..)) => Err(0),
+                    (None, Layout::Defaulted(_, bytes)) => Err(bytes.clone()),
+                    (None, Layout::Optional(_) | Layout::List(_) | Layout::Set(_) | Layout::Map(..)) => Err(vec![0]),
                     (None, new) => {
-                        let reason = format!("is new ({new}), and nothing says what it is for what the checkpoint holds");
+                        let reason = format!(
+                            "is new ({new}), and nothing says what it is for what the checkpoint holds: `#[flow(default)]` would"
+                        );
                         return Err(Mismatch { path: at(name), reason });
                     }
                 });
@@ -160,7 +165,7 @@ impl Step {
             Step::Optional(inner) | Step::List(inner) => inner.keeps_bytes(),
             Step::Sequence(items) => items.iter().all(Step::keeps_bytes),
             Step::Fields(old, new) => {
-                let same = |(index, field): (usize, &Result<(usize, Step), u8>)| {
+                let same = |(index, field): (usize, &Result<(usize, Step), Vec<u8>>)| {
                     field.as_ref().is_ok_and(|(from, step)| *from == index && step.keeps_bytes())
                 };
                 old.len() == new.len() && new.iter().enumerate().all(same)
@@ -219,7 +224,7 @@ impl Step {
                 for field in new {
                     match field {
                         Ok((index, step)) => step.apply(&mut Cursor::new(old[*index]), out)?,
-                        Err(absent) => out.push(*absent),
+                        Err(absent) => out.extend_from_slice(absent),
                     }
                 }
             }
@@ -353,6 +358,37 @@ mod tests {
         let reason = refused::<BTreeMap<Str, i64>, BTreeMap<Option<Str>, i64>>();
         assert!(reason.contains("the key was string, is string?"), "{reason}");
         assert_eq!(refused::<Decimal<5, 2>, Decimal<5, 3>>(), ": was decimal(5, 2), is decimal(5, 3)");
+    }
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Defaulted {
+        #[flow(default)]
+        count: u64,
+        note: Str,
+        #[flow(default = "new")]
+        kind: Str,
+        #[flow(default = vec![0.5; 2], rename = "weights of all")]
+        weights: Vec<f64>,
+        #[flow(default = Some(3))]
+        limit: Option<i32>,
+        delay: i64,
+    }
+
+    #[test]
+    fn new_fields_are_what_they_say() {
+        let old = Old { gone: "x".into(), delay: -5, note: "n".into() };
+        let new =
+            || Defaulted { count: 0, note: "n".into(), kind: "new".into(), weights: vec![0.5; 2], limit: Some(3), delay: -5 };
+        assert_eq!(convert::<Old, Defaulted>(&old), new());
+        assert_eq!(
+            convert::<_, BTreeMap<u8, Vec<Defaulted>>>(&BTreeMap::from([(3u8, vec![old])])),
+            BTreeMap::from([(3, vec![new()])])
+        );
+        // What is stored is not of the default, also where something else changes; nor is it lost when the attribute goes.
+        let kept = Defaulted { count: 7, limit: None, ..new() };
+        assert_eq!(convert::<(Defaulted, i32), (Defaulted, i64)>(&(kept.clone(), 1)), (kept, 1));
+        let plain = super::super::without_defaults(&Defaulted::schema()).into_owned();
+        assert!(plain.contains("`weights of all`:list<float64>,limit:int32?") && !plain.contains('='), "{plain}");
     }
 
     #[derive(Clone, Debug, PartialEq, State)]

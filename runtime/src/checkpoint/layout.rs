@@ -3,6 +3,7 @@
 //! The text is what `State::schema` wrote: `{carrier:string,delay:int32?}`, `list<(int64,string)>`. Whoever knows it can walk
 //! the bytes without the Rust types: to convert them for a job whose types have changed, and to show them to people.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// How deep types may be nested: more is no schema of ours.
@@ -61,6 +62,8 @@ pub enum Layout {
     },
     /// The number of a variant, then what it holds.
     Enum(Vec<(String, Layout)>),
+    /// A field, and the bytes that it has in values that were stored without it. Only in what a job says of its own types.
+    Defaulted(Box<Layout>, Vec<u8>),
 }
 
 /// What a number of microseconds stands for.
@@ -93,6 +96,25 @@ impl Layout {
         parser.rest.is_empty().then_some(layout)
     }
 }
+
+/// A schema as it is stored: without what fields are that old values do not have, which is for the job to say that reads them.
+pub fn without_defaults(schema: &str) -> Cow<'_, str> {
+    if !schema.contains(DEFAULT) {
+        return Cow::Borrowed(schema);
+    }
+    let (mut plain, mut quoted, mut skipped) = (String::with_capacity(schema.len()), false, false);
+    for sign in schema.chars() {
+        quoted ^= sign == '`';
+        skipped = !quoted && (sign == DEFAULT || skipped && sign.is_ascii_hexdigit());
+        if !skipped {
+            plain.push(sign);
+        }
+    }
+    Cow::Owned(plain)
+}
+
+/// Between the type of a field and the bytes, in hexadecimal, that it has where it is not stored.
+pub(crate) const DEFAULT: char = '=';
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -132,6 +154,7 @@ impl fmt::Display for Layout {
                 }
                 f.write_str(" }")
             }
+            Layout::Defaulted(inner, _) => inner.fmt(f),
             Layout::Enum(variants) => {
                 let names: Vec<&str> = variants.iter().map(|(name, _)| name.as_str()).collect();
                 write!(f, "enum({})", names.join(" | "))
@@ -244,9 +267,17 @@ impl<'a> Parser<'a> {
     fn fields(&mut self, label: String, depth: u32) -> Option<Layout> {
         let fields = self.items("}", |parser| {
             let name = parser.name()?;
-            parser.eat(":").then(|| Some((name, parser.layout(depth + 1)?)))?
+            let layout = parser.eat(":").then(|| parser.layout(depth + 1))??;
+            Some((name, if parser.eat("=") { Layout::Defaulted(Box::new(layout), parser.bytes()?) } else { layout }))
         })?;
         Some(Layout::Struct { label, fields })
+    }
+
+    /// Bytes in hexadecimal.
+    fn bytes(&mut self) -> Option<Vec<u8>> {
+        let digits: Vec<u8> = self.word().chars().map(|digit| Some(digit.to_digit(16)? as u8)).collect::<Option<_>>()?;
+        let (pairs, rest) = digits.as_chunks::<2>();
+        rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
     }
 
     /// A name, in backquotes where it is no word.
@@ -298,6 +329,16 @@ mod tests {
         assert_eq!(shown("tumbling(60000000,0){panes:list<()>}").unwrap(), "tumbling(60000000,0) { panes: list<()> }");
         assert_eq!(shown("enum(Left(int64)|Right{a:decimal(10,2)}|None())").unwrap(), "enum(Left | Right | None)");
         assert_eq!(shown("{`a ``b``: c`:bool}").unwrap(), "{ a `b`: c: bool }");
+    }
+
+    #[test]
+    fn what_fields_are_by_default_is_for_the_job_alone() {
+        let schema = "{`a=00`:int64=0e,b:list<{c:bool=01}>=,d:string}";
+        assert_eq!(without_defaults(schema), "{`a=00`:int64,b:list<{c:bool}>,d:string}");
+        let Some(Layout::Struct { fields, .. }) = Layout::parse(schema) else { panic!("{:?}", Layout::parse(schema)) };
+        assert_eq!(fields[0].1, Layout::Defaulted(Box::new(Layout::Signed(64)), vec![14]));
+        assert_eq!(Layout::parse(schema).unwrap().to_string(), "{ a=00: int64, b: list<{ c: bool }>, d: string }");
+        assert_eq!((Layout::parse("{a:bool=0}"), Layout::parse("{a:bool=0g}")), (None, None));
     }
 
     #[test]

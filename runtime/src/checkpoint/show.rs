@@ -61,6 +61,7 @@ fn write_value(cursor: &mut Cursor<'_>, layout: &Layout, out: &mut String) -> Re
             let count = cursor.count(inner)?;
             list(out, "[", "]", count, |out| write_value(cursor, inner, out))?;
         }
+        Layout::Defaulted(inner, _) => write_value(cursor, inner, out)?,
         Layout::Map(key, inner) => {
             let count = cursor.count(key)?;
             list(out, "{", "}", count, |out| {

@@ -89,6 +89,7 @@ impl<'a> Cursor<'a> {
                 }
             }
             Layout::String | Layout::Json => drop(self.bytes()?),
+            Layout::Defaulted(inner, _) => self.step_over(inner)?,
             Layout::Optional(inner) => {
                 if self.flag()? {
                     self.step_over(inner)?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hashbrown::HashMap;
 
-use crate::checkpoint::{Conversion, ConversionError, GroupBytes, Layout, Part, StateEntry, StoredGroup};
+use crate::checkpoint::{Conversion, ConversionError, GroupBytes, Layout, Part, StateEntry, StoredGroup, without_defaults};
 use crate::error::JobError;
 use crate::notice::notice;
 
@@ -137,7 +137,7 @@ impl RestoredOperator {
         let mut found = self.states.iter().find(|parts| parts.name == state);
         let refused = |found: &RestoredParts, schema: &str, reason: &str| self.refused(&found.schema, schema, reason);
         let mut converts = None;
-        if let Some(parts) = found.filter(|parts| parts.schema != schema) {
+        if let Some(parts) = found.filter(|parts| parts.schema != without_defaults(schema)) {
             match conversion(&parts.schema, schema) {
                 Ok(conversion) => converts = Some(conversion),
                 Err(reason) => match &self.drops {
@@ -165,6 +165,7 @@ impl RestoredOperator {
 
     /// The key groups of a keyed state that are in pieces with this very schema: checkpoints can build upon what is restored of them.
     pub(crate) fn in_pieces(&self, state: &str, schema: &str) -> impl Iterator<Item = u16> {
+        let schema = without_defaults(schema);
         let found = self.states.iter().find(|parts| parts.name == state && parts.schema == schema);
         let groups = found.into_iter().flat_map(|found| &found.groups);
         groups.filter(|(_, bytes)| bytes.is_in_pieces()).map(|(group, _)| *group)
@@ -173,7 +174,7 @@ impl RestoredOperator {
     /// The items of a list state, encoded with this schema; converted as by [`RestoredOperator::keyed`].
     pub fn list(&self, state: &str, schema: &str) -> Result<&[Vec<u8>], JobError> {
         let Some(found) = self.states.iter().find(|parts| parts.name == state) else { return Ok(&[]) };
-        if found.schema == schema {
+        if found.schema == without_defaults(schema) {
             return Ok(&found.items);
         }
         if found.converted.get().is_none() {
@@ -217,6 +218,7 @@ impl RestoredOperator {
 
     #[cold]
     fn refused(&self, old: &str, new: &str, reason: &str) -> JobError {
+        let new = without_defaults(new);
         JobError::new(format!(
             "the state in the checkpoint does not fit this job: {reason}\n  in the checkpoint: {old}\n  in this job:       {new}\n  keep \
              the types as they were, drop just this state with --drop-state {}, or start anew (--fresh)",

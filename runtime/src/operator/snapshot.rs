@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::checkpoint::Piece;
+use crate::checkpoint::{Piece, without_defaults};
 use crate::error::JobResult;
 
 /// Collects the state of all operators of a chain for one checkpoint.
@@ -82,17 +82,17 @@ impl OperatorSnapshot {
 
     /// Adds state that goes with keys: it follows its key group when the parallelism changes.
     pub fn keyed(&mut self, name: &str, schema: String, groups: Vec<KeyGroupPart>) {
-        self.states.push(StateSnapshot { name: name.to_owned(), schema, parts: StateParts::Keyed(groups) });
+        self.states.push(StateSnapshot::new(name, &schema, StateParts::Keyed(groups)));
     }
 
     /// The same in pieces: one for each key group, also of those that have nothing.
     pub fn in_pieces(&mut self, name: &str, schema: String, groups: Vec<KeyGroupPart>) {
-        self.states.push(StateSnapshot { name: name.to_owned(), schema, parts: StateParts::Pieces(groups) });
+        self.states.push(StateSnapshot::new(name, &schema, StateParts::Pieces(groups)));
     }
 
     /// Adds state that goes with no key: items are dealt out anew when the parallelism changes.
     pub fn list(&mut self, name: &str, schema: String, items: Vec<Vec<u8>>) {
-        self.states.push(StateSnapshot { name: name.to_owned(), schema, parts: StateParts::List(items) });
+        self.states.push(StateSnapshot::new(name, &schema, StateParts::List(items)));
     }
 
     /// Adds state that goes with no key, as `encode` gives its items later.
@@ -104,7 +104,7 @@ impl OperatorSnapshot {
         encode: impl FnOnce() -> JobResult<Vec<Vec<u8>>> + Send + 'static,
     ) {
         let parts = StateParts::Shared(spread, SharedItems(Box::new(encode)));
-        self.states.push(StateSnapshot { name: name.to_owned(), schema, parts });
+        self.states.push(StateSnapshot::new(name, &schema, parts));
     }
 }
 
@@ -117,6 +117,12 @@ pub struct StateSnapshot {
     pub schema: String,
     /// The data.
     pub parts: StateParts,
+}
+
+impl StateSnapshot {
+    fn new(name: &str, schema: &str, parts: StateParts) -> Self {
+        StateSnapshot { name: name.to_owned(), schema: without_defaults(schema).into_owned(), parts }
+    }
 }
 
 /// The data of a state.

@@ -6,6 +6,7 @@
 use std::fmt;
 
 pub use crate::bytes::write_varint;
+use crate::checkpoint::layout::DEFAULT;
 use crate::value::{Date, Decimal, Duration, Float, FloatKey, Json, Str, Time, Timestamp, Uuid};
 
 /// A value that can be kept in a checkpoint.
@@ -143,6 +144,14 @@ impl<'a> StateReader<'a> {
             _ => Err(StateError::new(format!("a length of {length} with {} bytes left", self.bytes.len()))),
         }
     }
+}
+
+/// What follows the type of a field in a schema: what the field is in values that were stored without it. Only the job that reads
+/// them needs to know, so it is never stored.
+pub fn default_in_schema<T: State>(value: &T) -> String {
+    let mut text = String::from(DEFAULT);
+    encode_to_vec(value).iter().for_each(|byte| text.push_str(&format!("{byte:02x}")));
+    text
 }
 
 /// The schema of a field, whose type the compiler finds.

@@ -12,7 +12,7 @@ mod shared;
 mod table;
 mod tables;
 
-pub use codec::{State, StateError, StateReader, decode_from_slice, encode_to_vec, schema_of, write_varint};
+pub use codec::{State, StateError, StateReader, decode_from_slice, default_in_schema, encode_to_vec, schema_of, write_varint};
 #[cfg(feature = "disk")]
 pub use disk::Disk;
 #[cfg(feature = "disk")]

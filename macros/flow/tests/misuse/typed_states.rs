@@ -55,4 +55,17 @@ impl Process for B {
     }
 }
 
+#[derive(Clone, State)]
+pub struct DefaultOfAnotherType {
+    #[flow(default = 7)]
+    name: String,
+    #[flow(default)]
+    side: Undefaulted,
+}
+
+#[derive(Clone, State)]
+pub enum Undefaulted {
+    Left,
+}
+
 fn main() {}
