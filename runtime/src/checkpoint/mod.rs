@@ -16,6 +16,8 @@ mod walk;
 pub use entries::{BLOCK, EntryWriter, NewFile, Part, StateEntry, decode_entries, encode_entries};
 pub use evolve::{Conversion, ConversionError, Mismatch};
 pub use folder::{Listed, MANIFEST, ReadError, any_number_of, folder_of, list, number_of, read, read_manifest, savepoint_of};
+#[cfg(feature = "engine")]
+pub(crate) use layout::DEFAULT;
 pub use layout::{Layout, TimeKind, without_defaults};
 #[cfg(all(test, feature = "engine"))]
 pub(crate) use manifest::tests::sample;

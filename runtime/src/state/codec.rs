@@ -6,7 +6,7 @@
 use std::fmt;
 
 pub use crate::bytes::write_varint;
-use crate::checkpoint::layout::DEFAULT;
+use crate::checkpoint::DEFAULT;
 use crate::value::{Date, Decimal, Duration, Float, FloatKey, Json, Str, Time, Timestamp, Uuid};
 
 /// A value that can be kept in a checkpoint.
