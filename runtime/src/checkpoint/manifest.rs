@@ -36,6 +36,8 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainEntry {
     pub name: String,
+    /// Its operators. Empty: whoever wrote it did not say.
+    pub operators: Vec<String>,
     /// Per subtask: whether its input had ended, and its watermark.
     pub subtasks: Vec<SubtaskEntry>,
 }
@@ -124,7 +126,7 @@ impl Manifest {
                     .iter()
                     .map(|subtask| json!({ "finished": subtask.finished, "watermark": subtask.watermark }))
                     .collect();
-                json!({ "name": chain.name, "subtasks": subtasks })
+                json!({ "name": chain.name, "operators": chain.operators, "subtasks": subtasks })
             })
             .collect();
         let files: Vec<Value> = self
@@ -189,7 +191,12 @@ impl Manifest {
             let subtasks = chain["subtasks"].as_array()?.iter().map(|subtask| {
                 Some(SubtaskEntry { finished: subtask["finished"].as_bool()?, watermark: subtask["watermark"].as_i64()? })
             });
-            Some(ChainEntry { name: chain["name"].as_str()?.to_owned(), subtasks: subtasks.collect::<Option<_>>()? })
+            let operators = chain["operators"].as_array().into_iter().flatten().map(|uid| uid.as_str().map(str::to_owned));
+            Some(ChainEntry {
+                name: chain["name"].as_str()?.to_owned(),
+                operators: operators.collect::<Option<_>>()?,
+                subtasks: subtasks.collect::<Option<_>>()?,
+            })
         });
         let files = json["files"].as_array()?.iter().map(|file| {
             Some(DataFile {
@@ -260,6 +267,7 @@ pub(crate) mod tests {
             drained: true,
             chains: vec![ChainEntry {
                 name: "flights".into(),
+                operators: vec!["flights/source/0".into()],
                 subtasks: vec![SubtaskEntry { finished: true, watermark: i64::MIN }],
             }],
             kept_by: Some(vec![KeptBy::new("delays/aggregate/0").key("day", &["a", "b"]).window("tumbling(1d)").value(

@@ -108,7 +108,7 @@ impl Pending {
     }
 
     /// All parts together.
-    pub(super) fn complete(self, identity: &Identity, chains: &[&str]) -> (Manifest, Contents) {
+    pub(super) fn complete(self, identity: &Identity, chains: &[ChainSpec]) -> (Manifest, Contents) {
         let mut manifest = Manifest {
             job: identity.job.clone(),
             fingerprint: identity.fingerprint,
@@ -119,7 +119,7 @@ impl Pending {
             max_parallelism: identity.max_parallelism,
             claimed: identity.claimed.clone(),
             drained: identity.drained,
-            chains: chains.iter().map(|&name| ChainEntry { name: name.to_owned(), subtasks: Vec::new() }).collect(),
+            chains: chains.iter().map(entry_of).collect(),
             kept_by: Some(identity.kept_by.clone()),
             files: Vec::new(),
         };
@@ -131,4 +131,9 @@ impl Pending {
         }
         (manifest, contents)
     }
+}
+
+fn entry_of(chain: &ChainSpec) -> ChainEntry {
+    let operators = chain.uids.iter().map(|&uid| uid.to_owned()).collect();
+    ChainEntry { name: chain.name.to_owned(), operators, subtasks: Vec::new() }
 }

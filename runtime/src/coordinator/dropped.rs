@@ -17,16 +17,16 @@ use crate::job::ChainSpec;
 
 /// What a checkpoint had of an operator.
 #[derive(Default)]
-struct Had {
-    key_groups: usize,
-    entries: usize,
+pub(super) struct Had {
+    pub key_groups: usize,
+    pub entries: usize,
     /// Staged by a sink, and perhaps not committed.
     staged: usize,
 }
 
 impl Had {
     /// Takes all state of the operators that `goes` names out of a checkpoint; what the coordinator keeps of them only where `own` is so.
-    fn take(checkpoint: &mut Checkpoint, own: bool, goes: impl Fn(&str) -> bool) -> BTreeMap<String, Had> {
+    pub fn take(checkpoint: &mut Checkpoint, own: bool, goes: impl Fn(&str) -> bool) -> BTreeMap<String, Had> {
         let mut taken: BTreeMap<String, Had> = BTreeMap::new();
         for entry in checkpoint.entries.extract_if(.., |entry| goes(&entry.uid) && (own || !entry.state.starts_with('#'))) {
             let had = taken.entry(entry.uid).or_default();

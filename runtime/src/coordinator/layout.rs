@@ -101,12 +101,7 @@ pub(crate) fn deal(
     let chain_of: HashMap<&str, usize> =
         chains.iter().enumerate().flat_map(|(index, chain)| chain.uids.iter().map(move |&uid| (uid, index))).collect();
     let groups = KeyGroups::new(max_parallelism);
-    let old: HashMap<&str, &ChainEntry> = old.iter().map(|chain| (chain.name.as_str(), chain)).collect();
-    let unchanged: Vec<bool> = chains
-        .iter()
-        .zip(parallelism)
-        .map(|(chain, &subtasks)| old.get(chain.name).is_some_and(|old| old.subtasks.len() == subtasks as usize))
-        .collect();
+    let unchanged = unchanged(chains, parallelism, old);
     let mut beyond: HashSet<String> = HashSet::new();
     for entry in &entries {
         let chain = chain_of.get(entry.uid.as_str()).copied();
@@ -116,7 +111,7 @@ pub(crate) fn deal(
     }
     let mut dealt = Dealt {
         states: parallelism.iter().map(|&subtasks| (0..subtasks).map(|_| RestoredState::new()).collect()).collect(),
-        subtasks: Vec::new(),
+        subtasks: stand(chains, parallelism, old),
         own: Vec::new(),
     };
     let mut turn: HashMap<(String, String), u32> = HashMap::new();
@@ -160,6 +155,20 @@ pub(crate) fn deal(
             restored.add_item(&uid, &state, &copy.schema, copy.part.bytes().to_vec());
         }
     }
+    Ok(dealt)
+}
+
+/// Which chains have as many subtasks as they had.
+fn unchanged(chains: &[ChainSpec], parallelism: &[u32], old: &[ChainEntry]) -> Vec<bool> {
+    let subtasks: HashMap<&str, usize> = old.iter().map(|old| (old.name.as_str(), old.subtasks.len())).collect();
+    chains.iter().zip(parallelism).map(|(chain, &now)| subtasks.get(chain.name) == Some(&(now as usize))).collect()
+}
+
+/// Where the subtasks of each chain stand: whether their input has ended, and how far they are in event time.
+pub(super) fn stand(chains: &[ChainSpec], parallelism: &[u32], old: &[ChainEntry]) -> Vec<Vec<SubtaskEntry>> {
+    let unchanged = unchanged(chains, parallelism, old);
+    let old: HashMap<&str, &ChainEntry> = old.iter().map(|chain| (chain.name.as_str(), chain)).collect();
+    let mut stand: Vec<Vec<SubtaskEntry>> = Vec::new();
     // The splits of a source are dealt anew, to any of its subtasks, and go on straight to those behind it.
     let mut anew: Vec<bool> = Vec::new();
     for ((chain, &subtasks), unchanged) in chains.iter().zip(parallelism).zip(unchanged) {
@@ -167,17 +176,35 @@ pub(crate) fn deal(
             input.exchange == ExchangeKind::Forward && parallelism[input.from] == subtasks && anew[input.from]
         };
         anew.push(chain.inputs.is_empty() || chain.inputs.iter().any(straight));
-        dealt.subtasks.push(match old.get(chain.name) {
+        // None is further in event time than the slowest was.
+        let slowest = |all: &[SubtaskEntry]| all.iter().map(|subtask| subtask.watermark).min().unwrap_or(i64::MIN);
+        let mut own = match old.get(chain.name) {
             Some(old) if unchanged && !anew[anew.len() - 1] => old.subtasks.clone(),
-            // So too with another parallelism: none is further in event time than the slowest was, and none is finished unless
-            // all were.
+            // So too with another parallelism, and none is finished unless all were.
             Some(old) => {
                 let finished = old.subtasks.iter().all(|subtask| subtask.finished);
-                let watermark = old.subtasks.iter().map(|subtask| subtask.watermark).min().unwrap_or(i64::MIN);
-                vec![SubtaskEntry { finished, watermark }; subtasks as usize]
+                vec![SubtaskEntry { finished, watermark: slowest(&old.subtasks) }; subtasks as usize]
             }
             None => vec![SubtaskEntry { finished: false, watermark: i64::MIN }; subtasks as usize],
-        });
+        };
+        // None is finished behind one that is not, whose rows would be lost.
+        let feeds = |input: &InputSpec, producer: usize, subtask: usize| {
+            let producer = u32::try_from(producer).unwrap_or(u32::MAX);
+            let targets = targets(input.exchange, producer, parallelism[input.from], subtasks);
+            targets.contains(&u32::try_from(subtask).unwrap_or(u32::MAX))
+        };
+        let is_fed = |subtask: usize| {
+            let open = |input: &InputSpec| {
+                let mut producers = stand[input.from].iter().enumerate();
+                producers.any(|(producer, entry)| !entry.finished && feeds(input, producer, subtask))
+            };
+            chain.inputs.iter().any(open)
+        };
+        if own.iter().enumerate().any(|(subtask, entry)| entry.finished && is_fed(subtask)) {
+            let watermark = if own.iter().all(|entry| entry.finished) { i64::MIN } else { slowest(&own) };
+            own.fill(SubtaskEntry { finished: false, watermark });
+        }
+        stand.push(own);
     }
-    Ok(dealt)
+    stand
 }

@@ -5,7 +5,7 @@ use crate::checkpoint::{ChainEntry, Part, StateEntry, SubtaskEntry};
 use crate::error::JobError;
 use crate::job::{BuildChain, ChainSpec, ExchangeKind, InputSpec};
 
-fn chain(name: &'static str, uids: &'static [&'static str], inputs: Vec<InputSpec>) -> ChainSpec {
+pub(super) fn chain(name: &'static str, uids: &'static [&'static str], inputs: Vec<InputSpec>) -> ChainSpec {
     ChainSpec {
         name,
         uids,
@@ -49,7 +49,7 @@ fn entry(uid: &str, state: &str, subtask: u32, part: Part) -> StateEntry {
 
 fn old(name: &str, finished: &[bool], watermarks: &[i64]) -> ChainEntry {
     let subtasks = finished.iter().zip(watermarks).map(|(&finished, &watermark)| SubtaskEntry { finished, watermark });
-    ChainEntry { name: name.into(), subtasks: subtasks.collect() }
+    ChainEntry { name: name.into(), operators: Vec::new(), subtasks: subtasks.collect() }
 }
 
 #[test]
@@ -61,7 +61,8 @@ fn state_follows_its_key_group_and_items_stay_or_are_dealt() {
         entries.push(entry("a/source/0", "#splits", 0, Part::Item(vec![3])));
         entries
     };
-    let finished = [old("c", &[true, false, true, true], &[5, 3, 9, i64::MAX])];
+    let ended = |name| old(name, &[true], &[i64::MAX]);
+    let finished = [ended("a"), ended("b"), old("c", &[true, false, true, true], &[5, 3, 9, i64::MAX])];
     let same = deal(&chains(), &[1, 1, 4], 8, &finished, entries()).unwrap();
     assert_eq!(same.own.len(), 1, "splits go to the enumerator");
     let state = |dealt: &super::layout::Dealt, subtask: usize| {

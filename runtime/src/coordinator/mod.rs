@@ -11,6 +11,9 @@ mod compaction_tests;
 mod contents;
 mod control;
 mod dropped;
+mod ended;
+#[cfg(test)]
+mod ended_tests;
 mod failures;
 mod files;
 #[cfg(test)]

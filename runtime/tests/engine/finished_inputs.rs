@@ -1,5 +1,5 @@
 //! Checkpoints when some inputs have ended: one source of two is at its end long before the other, or one copy before the others.
-//! Killed and gone on with at other parallelisms, every row counts once.
+//! Killed and gone on with at other parallelisms, every row counts once. A changed job that gives rows to what is at its end is refused.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use millstream::formats::JsonFormat;
 use millstream::operators::{Aggregation, WindowAggregate};
 use millstream::time::{Tumbling, WindowBounds};
 use millstream::{
-    BuildChain, BuildSource, ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, Restart,
-    RunOptions, StateConfig,
+    BuildChain, BuildSource, ChainSpec, CheckpointConfig, ExchangeKind, InputSpec, Job, JobEnd, JobHandle, JobState, KeptBy,
+    Restart, RunOptions, StateConfig,
 };
 
-use super::job::{Setup, job, output};
+use super::job::{Setup, job, output, wait_for};
 
 const SHORT: i64 = 3000;
 const LONG: i64 = 60_000;
@@ -197,4 +197,71 @@ fn one_source_is_at_its_end() {
 #[test]
 fn one_source_is_at_its_end_and_barriers_overtake() {
     killed_and_gone_on_with(Some(0), &[2, 3, 1]);
+}
+
+/// Counts into a folder below the output.
+fn into_place(cx: &mut ChainBuilder<'_>, name: &str) -> JobResult<Box<dyn Chain>> {
+    let folder = format!("{}/{name}", cx.params().get::<String>("output")?);
+    let sink = <FileSink<Sum, JsonFormat>>::from_options(&Options::new().with("path", folder))?;
+    let sink = cx.sink(&format!("sink/{name}/file"), "into file", sink)?;
+    let sums = WindowAggregate::new(Tumbling::new(WINDOW, 0), Sums);
+    let sums = cx.operator(&format!("{name}/aggregate/0"), "aggregate", sums, sink)?;
+    cx.input::<Number, _>(sums)
+}
+
+/// Two pipelines: one of a short input, one of a long one. `more`: another source feeds the first, too.
+fn beside(more: bool) -> Job {
+    let chain = |name, uids, inputs, build: fn(&mut ChainBuilder<'_>) -> JobResult<Box<dyn Chain>>| ChainSpec {
+        name,
+        uids,
+        parallelism: None,
+        slot_group: "default",
+        inputs,
+        build: BuildChain::new(build),
+        source: None,
+    };
+    let input = |from| InputSpec { from, edge: from, exchange: ExchangeKind::Hash };
+    let mut job = union(None);
+    job.kept_by = vec![KeptBy::new("sums/aggregate/0").key("key", &[]), KeptBy::new("others/aggregate/0").key("key", &[])];
+    job.chains.truncate(2);
+    let mut inputs = vec![input(0)];
+    if more {
+        let source = chain("more", &["more/source/0"], Vec::new(), |cx| build(cx, "more", 2, numbers(LONG, 1_000_000_000)?));
+        let erased = |_: &ParamValues| Ok(erase_source(numbers(LONG, 1_000_000_000)?));
+        job.chains.push(ChainSpec { source: Some(BuildSource::new(erased)), ..source });
+        inputs.push(input(2));
+    }
+    job.chains.push(chain("sums", &["sums/aggregate/0", "sink/sums/file"], inputs, |cx| into_place(cx, "sums")));
+    let others = &["others/aggregate/0", "sink/others/file"];
+    job.chains.push(chain("others", others, vec![input(1)], |cx| into_place(cx, "others")));
+    job
+}
+
+#[test]
+fn rows_for_an_operator_that_is_at_its_end_are_refused_or_begin_it_anew() {
+    let setup = Setup::new(1, 1);
+    let options = || {
+        RunOptions::new()
+            .param("input", "unused")
+            .param("output", setup.path("out"))
+            .checkpoints(setup.path("checkpoints"))
+            .parallelism(2)
+    };
+    let sums = || output(&setup.out().join("sums"));
+    let handle = JobHandle::start(beside(false), options()).unwrap();
+    let windows = usize::try_from(SHORT / WINDOW * KEYS).unwrap();
+    wait_for("the end of the short input", || handle.checkpoint().is_ok() && sums().len() == windows);
+    assert!(matches!(handle.stop_with_checkpoint(), Ok(JobEnd::Stopped(_))));
+
+    let refused = JobHandle::start(beside(true), options()).unwrap().wait().unwrap_err();
+    let says = "`sums/aggregate/0` had come to the end of its input, and `more` would give it rows behind that";
+    assert!(refused.message().contains(says) && refused.message().contains("--drop-state sums/aggregate/0"), "{refused}");
+    assert!(!refused.message().contains("others"), "{refused}");
+    assert_eq!(sums().len(), windows);
+
+    let handle = JobHandle::start(beside(true), options().drop_state("sums/aggregate/0")).unwrap();
+    assert_eq!(handle.wait().unwrap(), JobEnd::Finished);
+    let more = usize::try_from(LONG / WINDOW * KEYS).unwrap();
+    assert_eq!(sums().len(), windows + more, "each window of the new rows, and what was there");
+    assert_eq!(output(&setup.out().join("others")).len(), more);
 }

@@ -10,6 +10,7 @@ use crate::chain::{AlignmentMember, BuildContext, ChainBuilder, Routers, SinkReg
 use crate::checkpoint::SubtaskEntry;
 use crate::coordinator::asked::Asked;
 use crate::coordinator::dropped::{compare_keys, drop_unknown};
+use crate::coordinator::ended::refuse_ended;
 use crate::coordinator::in_flight::InFlight;
 use crate::coordinator::layout::{Dealt, deal, deal_groups, wire};
 use crate::coordinator::run::RunSettings;
@@ -60,6 +61,9 @@ impl Restored {
         }
         let kept_by = &settings.job.kept_by;
         for line in compare_keys(&mut checkpoint, kept_by, &settings.drop_state, &settings.keep_state)? {
+            notice(&format!("{}: {line}", settings.job.name));
+        }
+        for line in refuse_ended(&mut checkpoint, chains, parallelism, kept_by, &settings.drop_state)? {
             notice(&format!("{}: {line}", settings.job.name));
         }
         let drops = Drops::new(&settings.drop_state, &checkpoint.entries, &checkpoint.groups);

@@ -145,9 +145,8 @@ impl Attempt<'_> {
     /// All tasks have taken part: it is stored, beside the loop.
     fn write(&mut self, mut pending: Pending) -> JobResult<()> {
         let (id, purpose, started, deadline) = (pending.id, pending.purpose, pending.started, pending.deadline);
-        let names: Vec<&str> = self.settings.job.chains.iter().map(|chain| chain.name).collect();
         let requests = std::mem::take(&mut pending.requests);
-        let (mut manifest, mut contents) = pending.complete(&self.identity, &names);
+        let (mut manifest, mut contents) = pending.complete(&self.identity, &self.settings.job.chains);
         manifest.drained = (manifest.drained || self.drained) && manifest.is_of_the_end();
         let draft = match self.increments.join(id, &mut contents.pieces) {
             Ok((files, draft)) => {
