@@ -98,14 +98,14 @@ fn harmful() -> String {
 }
 
 /// Rows that appear at once.
-fn drop_in(folder: &Path, name: &str, rows: &[(&str, &str, i64)]) {
+fn drop_in(folder: &Path, source: &str, name: &str, rows: &[(&str, &str, i64)]) {
     let text: String = rows
         .iter()
         .map(|(k, k2, v)| format!("{{\"k\":\"{k}\",\"k2\":\"{k2}\",\"v\":{v},\"w\":{v}00,\"at\":\"2026-01-01T00:00:00Z\"}}\n"))
         .collect();
-    let hidden = folder.join("rows/.arriving");
+    let hidden = folder.join(source).join(".arriving");
     std::fs::write(&hidden, text).expect("written");
-    std::fs::rename(hidden, folder.join("rows").join(name)).expect("renamed");
+    std::fs::rename(hidden, folder.join(source).join(name)).expect("renamed");
 }
 
 /// The last total of a key that has come out.
@@ -162,7 +162,7 @@ fn state_goes_to_nobody_whose_it_is_not() {
         std::fs::create_dir_all(origin.join(name)).expect("a folder");
     }
     let first = built("first", &first());
-    drop_in(&origin, "1.json", &[("a", "z", 1), ("a", "z", 2)]);
+    drop_in(&origin, "rows", "1.json", &[("a", "z", 1), ("a", "z", 2)]);
     until("the first rows", &first, &origin, &[], 3);
     let copy = |name: &str| {
         let place = folder.join(format!("at-{name}"));
@@ -176,7 +176,7 @@ fn state_goes_to_nobody_whose_it_is_not() {
 
     // What leaves the key the same data.
     let place = copy("innocent");
-    drop_in(&place, "2.json", &[("a", "z", 10)]);
+    drop_in(&place, "rows", "2.json", &[("a", "z", 10)]);
     until("the rows after innocent edits", &built("innocent", &innocent()), &place, &[], 13);
     let sums = millstream().args(["state", "show", "checkpoints", "moved/over/0"]).current_dir(&place).output().expect("it runs");
     let sums = String::from_utf8(sums.stdout).expect("UTF-8");
@@ -208,7 +208,7 @@ fn state_goes_to_nobody_whose_it_is_not() {
         };
         assert!(error.contains(says), "{uid}: {error}");
     }
-    drop_in(&place, "2.json", &[("b", "a", 10)]);
+    drop_in(&place, "rows", "2.json", &[("b", "a", 10)]);
     copied(&place, &folder.join("at-kept"));
     let told = until("the rows after state was dropped", &harmful, &place, &flags(""), 10);
     for uid in CHANGED {
@@ -218,7 +218,7 @@ fn state_goes_to_nobody_whose_it_is_not() {
         assert!(lines[0].contains("key groups"), "{uid}: {told}");
     }
     // A supervisor repeats its command: nothing is dropped any more.
-    drop_in(&place, "3.json", &[("b", "a", 1)]);
+    drop_in(&place, "rows", "3.json", &[("b", "a", 1)]);
     let again = until("the rows after the command was repeated", &harmful, &place, &flags(""), 11);
     assert!(!again.contains("dropped"), "{again}");
 
@@ -229,7 +229,56 @@ fn state_goes_to_nobody_whose_it_is_not() {
 
     // Another place for the output: what was committed stays where it is, and the rest goes there.
     let place = copy("elsewhere");
-    drop_in(&place, "2.json", &[("a", "z", 10)]);
+    drop_in(&place, "rows", "2.json", &[("a", "z", 10)]);
     until("the rows at another place", &first, &place, &["--out", "elsewhere"], 13);
     assert_eq!(total(&place, "out", "a"), Some(3));
+}
+
+/// One pipeline is at its end, another is not: then the first gets a second source.
+#[test]
+fn rows_for_what_is_at_its_end_are_refused_by_name() {
+    let folder = fresh_folder("edits-ended");
+    let job = |rows: &str| {
+        format!(
+            "{}{RECORD}source done: Row from file {{ path: \"done\", format: json }} watermark at\n{}{}\
+             stream all = {rows} | where v > 0\nsink all into file {{ path: \"all\", format: json }}\n\
+             stream by_key = {rows} | where v > 0 | aggregate by k {{ k, total: sum(v) }}\n{SINK}\
+             stream beside = rows | aggregate by k {{ k, n: count() }}\nsink beside | changes into file {{ path: \"beside\", format: json }}\n",
+            job(),
+            source("rows"),
+            source("more")
+        )
+    };
+    let built = |name: &str, rows: &str| {
+        let flow = folder.join(format!("{name}.flow"));
+        let more = "sink more into blackhole {}\n";
+        std::fs::write(&flow, format!("{}{more}", job(rows))).expect("written");
+        build(&flow, &folder)
+    };
+    let (first, edited) = (built("first", "done"), built("edited", "done | union more"));
+    for name in ["rows", "more", "done"] {
+        std::fs::create_dir_all(folder.join(name)).expect("a folder");
+    }
+    drop_in(&folder, "rows", "1.json", &[("x", "z", 1)]);
+    drop_in(&folder, "done", "1.json", &[("a", "z", 1), ("a", "z", 2)]);
+    until("the rows of what ends", &first, &folder, &[], 3);
+
+    drop_in(&folder, "more", "2.json", &[("a", "z", 10)]);
+    let refused = start(&edited, &folder, &[]).wait_with_output().expect("the job ends");
+    let said = told(&refused);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("`by_key/aggregate/0` had come to the end of its input") && said.contains("--fresh"), "{said}");
+    assert!(said.contains("--drop-state by_key/aggregate/0") && !said.contains("`beside/") && !said.contains("`all/"), "{said}");
+    assert_eq!(total(&folder, "out", "a"), Some(3));
+
+    // It begins anew; what keeps nothing just goes on.
+    let said = until("the rows behind the end", &edited, &folder, &["--drop-state", "by_key/aggregate/0"], 10);
+    assert!(
+        said.contains("the state of `by_key/aggregate/0` is dropped, as --drop-state says: it had come to the end"),
+        "{said}"
+    );
+    let all = std::fs::read_dir(folder.join("all")).expect("a folder").map(|file| file.expect("a file").path());
+    let rows = all.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    let rows: usize = rows.map(|path| std::fs::read_to_string(path).expect("a file").lines().count()).sum();
+    assert_eq!(rows, 3, "each row of both sources");
 }
