@@ -106,7 +106,7 @@ impl CheckpointStore {
                 // Nobody knows: it stays, until a later retention.
                 None => unknown = unknown.max(id),
                 Some(Known::Whole(needs)) => {
-                    let counts = !(given_up.names(id) && given_up.reason(&needs.manifest).is_some());
+                    let counts = given_up.reason(&needs.manifest).is_none();
                     if is_older && !(counts && kept < retain) {
                         going.push((id, true));
                         continue;

@@ -66,11 +66,6 @@ impl GivenUp {
         self.fences.drain(..excess);
     }
 
-    /// Whether one of this number may count no more; of which epoch it is, its manifest says.
-    pub(crate) fn names(&self, id: u64) -> bool {
-        self.ranges.iter().any(|range| range.names(id))
-    }
-
     /// Also forgets those within it, and the oldest, of which nothing will be there any more.
     pub(super) fn add_range(&mut self, range: Range) {
         let within = |old: &Range| old.run == range.run && range.from <= old.from && old.to <= range.to && old.by <= range.by;

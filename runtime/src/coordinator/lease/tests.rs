@@ -152,6 +152,21 @@ async fn a_manifest_that_the_next_holder_finds_counts_for_both() {
     assert_eq!(newest(&second).await, Some(2));
 }
 
+/// What a process that was overtaken completed later counts no more, and stands in nobody's place.
+#[tokio::test]
+async fn what_came_too_late_is_not_among_those_that_are_kept() {
+    let directory = Directory::new("too late");
+    let (first, second) = directory.overtaken().await;
+    second.write(manifest(2), Contents::default()).await.unwrap();
+    assert!(first.write(manifest(3), Contents::default()).await.is_err());
+    assert_eq!(second.ids().await.unwrap(), [1, 2, 3]);
+    second.write(manifest(4), Contents::default()).await.unwrap();
+    second.retain(4, 2).await.unwrap();
+    assert_eq!(second.ids().await.unwrap(), [2, 4]);
+    second.remove(4).await.unwrap();
+    assert_eq!(newest(&second).await, Some(2));
+}
+
 #[tokio::test]
 async fn what_the_job_went_back_behind_counts_no_more() {
     let directory = Directory::new("given up");
