@@ -324,6 +324,41 @@ fn behind_a_checkpoint_that_lies_elsewhere_all_begin_again() {
     }
 }
 
+/// Its barriers were on their way when all failed.
+#[test]
+fn a_savepoint_that_has_begun_is_served_by_the_next_attempt_of_all() {
+    let (test, other) = (Test::new(), Test::new());
+    let start = |checkpoints: &Test, from: Option<&PathBuf>| {
+        let on_request = CheckpointConfig::new(3_600_000_000, |_| Ok("unused".to_owned()));
+        let options = RunOptions::new().checkpoints(checkpoints.setup.path("checkpoints")).extension(test.world.clone());
+        let options = from.into_iter().fold(options, RunOptions::resume_from);
+        let job = Job { checkpoint: Some(on_request), parallelism: 1, ..job(PATIENT, StateConfig::Memory) };
+        JobHandle::start(job, options).unwrap()
+    };
+    let handle = start(&test, None);
+    let savepoint = handle.savepoint(test.setup.path("savepoints")).unwrap().savepoint.unwrap();
+    assert_eq!(handle.kill().unwrap(), JobEnd::Killed);
+    let handle = start(&other, Some(&savepoint));
+    let taken = test.world.taken[1].load(SeqCst);
+    wait_for("rows", || test.world.taken[1].load(SeqCst) > taken + 10);
+    test.world.stuck[1].store(true, SeqCst);
+    let info = std::thread::scope(|scope| {
+        let world = test.world.clone();
+        scope.spawn(move || {
+            let taken = world.taken[0].load(SeqCst);
+            // The coordinator comes to it between two batches.
+            wait_for("rows behind the barrier", || world.taken[0].load(SeqCst) > taken + 2500);
+            world.trouble[1].store(ERROR, SeqCst);
+            world.stuck[1].store(false, SeqCst);
+        });
+        handle.savepoint(test.setup.path("savepoints"))
+    });
+    let savepoint = info.expect("the next one serves").savepoint.expect("a savepoint");
+    assert!(savepoint.join("manifest.json").is_file());
+    assert!(NAMES.iter().all(|name| is_in_attempt(&handle, name, "2")), "all have failed");
+    test.finishes(handle);
+}
+
 #[test]
 fn a_pipeline_that_fails_again_and_again_ends_the_job_which_can_be_gone_on_with() {
     let test = Test::new();

@@ -51,11 +51,22 @@ impl Attempt<'_> {
         if goes_on { Purpose::Periodic } else { purpose }
     }
 
-    /// Those who want the last checkpoint of the job, which this attempt has not come to: the next one serves them.
+    /// Those who want a savepoint, or the last checkpoint of the job, which this attempt has not come to: the next one serves them. A
+    /// savepoint that was to be answered for holds output that is still to be committed: who asked is told where it is.
     pub(super) fn unserved(&mut self) -> Vec<CheckpointRequest> {
         let pending = self.pending.iter_mut().flat_map(|pending| pending.requests.drain(..));
         let writing = self.writing.iter_mut().flat_map(|writing| writing.requests.drain(..));
-        self.again.drain(..).chain(pending).chain(writing).filter(|request| request.at_end).collect()
+        for (info, reply) in self.answers.drain(..) {
+            let Some(savepoint) = info.savepoint else { continue };
+            // Whoever asked may have gone.
+            let _ = reply.send(Err(JobError::transient(format!(
+                "the savepoint `{}` is written, but the job failed before the output that belongs to it was committed; the job commits it \
+                 when it goes on",
+                savepoint.display()
+            ))));
+        }
+        let is_wanted = |request: &CheckpointRequest| request.at_end || request.savepoint.is_some();
+        self.again.drain(..).chain(pending).chain(writing).filter(is_wanted).collect()
     }
 
     /// A checkpoint was given up. Who wants the last one of a job is served by the next try.
