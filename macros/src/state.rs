@@ -198,7 +198,11 @@ fn default_of(field: &Field) -> Result<Option<TokenStream>> {
         }
         Some(value) => quote!(#value),
     };
-    Ok(Some(quote!(::millstream::codegen::derive::default_in_schema::<#ty>(&#value))))
+    // Typed here, so that a value of another type is an error where it stands.
+    Ok(Some(quote!({
+        let value: #ty = #value;
+        ::millstream::codegen::derive::default_in_schema(&value)
+    })))
 }
 
 /// A name as schemas write it: in backquotes where it is no word.
