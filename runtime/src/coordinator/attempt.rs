@@ -177,7 +177,8 @@ impl<'a> Attempt<'a> {
             store.give_up_newer().await?;
         }
         for queue in regions.iter_mut().filter_map(Region::queue_mut) {
-            queue.start(restored.checkpoint, restored.dealt.own.iter().map(|(_, entry)| entry)).await?;
+            let entries = restored.dealt.own.iter().map(|(_, entry)| entry);
+            queue.start(restored.checkpoint, entries, store.as_deref()).await?;
         }
         seam::reach(Point::Restored).await?;
         let mut attempt = Attempt {
@@ -483,7 +484,7 @@ impl<'a> Attempt<'a> {
 }
 
 /// Waits until another process has taken the checkpoint directory.
-async fn lost(store: Option<&CheckpointStore>) -> JobError {
+pub(super) async fn lost(store: Option<&CheckpointStore>) -> JobError {
     match store {
         Some(store) => store.lost().await,
         None => std::future::pending().await,

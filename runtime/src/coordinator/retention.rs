@@ -195,6 +195,14 @@ impl CheckpointStore {
         self.remove_folder(&folder_of(id), |_| true).await
     }
 
+    /// Removes what there is of a checkpoint that was given up, unless another process has taken the directory: one of that number may be
+    /// its own. That fails without a word: it stands in nobody's way, and the next checkpoint that completes removes it, too.
+    pub(super) async fn abandon(&self, id: u64) {
+        if self.still_held().await.is_ok() {
+            let _ = self.remove(id).await;
+        }
+    }
+
     /// Removes a manifest, and then the files of its folder for which `goes` says so.
     pub(super) async fn remove_folder(&self, folder: &str, goes: impl Fn(&str) -> bool) -> JobResult<()> {
         self.delete(&format!("{folder}/{MANIFEST}")).await?;

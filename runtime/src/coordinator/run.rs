@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::attempt::{Attempt, AttemptEnd, Start};
+use super::attempt::{Attempt, AttemptEnd, Start, lost};
 use super::control::{Control, JobState, StopMode, stop_requested};
 use super::files::Landing;
 use super::savepoint::{Named, is_gone, is_of, remove_claimed, remove_leftovers};
@@ -161,11 +161,13 @@ async fn attempts_in(
     let mut own_from = None;
     let mut claimed = None;
     let mut repeated = Repeated::default();
+    let held = store.clone();
+    let held = held.as_deref();
     loop {
         let (mut found, named) = match look_up(store.as_deref(), &settings, &mut own_from).await {
             // The job has run before: the storage may come back.
             Err(error) if announced => {
-                match wait_to_restart(settings.job.name, board.attempts(), error, None, &mut strategy, control).await {
+                match wait_to_restart(settings.job.name, board.attempts(), error, None, &mut strategy, control, held).await {
                     ControlFlow::Continue(()) => continue,
                     ControlFlow::Break(end) => return end,
                 }
@@ -249,7 +251,7 @@ async fn attempts_in(
             Err(error) => error,
         };
         let hint = repeated.again(&error, board.progress().checkpoint.map(|(id, _)| id));
-        match wait_to_restart(settings.job.name, attempt, error, hint, &mut strategy, control).await {
+        match wait_to_restart(settings.job.name, attempt, error, hint, &mut strategy, control, held).await {
             ControlFlow::Continue(()) => {}
             ControlFlow::Break(end) => return end,
         }
@@ -264,6 +266,7 @@ async fn wait_to_restart(
     hint: Option<&str>,
     strategy: &mut RestartStrategy,
     control: &mut Control,
+    store: Option<&CheckpointStore>,
 ) -> ControlFlow<JobResult<RunEnd>> {
     control.attempt_failed();
     // Whoever wants a savepoint and does not get it wants the job to go on.
@@ -284,6 +287,7 @@ async fn wait_to_restart(
     let before = control.stopping();
     tokio::select! {
         biased;
+        error = lost(store) => ControlFlow::Break(Err(error)),
         () = tokio::time::sleep(delay) => ControlFlow::Continue(()),
         mode = stop_requested(&mut control.stop, before) => match mode {
             StopMode::Kill => ControlFlow::Break(Ok(RunEnd::Killed)),

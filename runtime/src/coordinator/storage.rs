@@ -32,7 +32,7 @@ use crate::checkpoint::{
     Contained, DataFile, MANIFEST, Manifest, ManifestError, PieceFile, StateEntry, StoredGroup, encode_entries, folder_of,
     number_of,
 };
-use crate::error::{JobError, JobResult};
+use crate::error::{ErrorKind, JobError, JobResult};
 use crate::seam::{self, Point};
 use crate::storage::{LARGE, create, create_durably, folder_store, local_path, retried, root_cause, scheme_of, write_durably};
 
@@ -209,13 +209,13 @@ impl CheckpointStore {
     }
 
     /// Marks what is newer than the checkpoint that the job goes on from: sinks take back what it had committed, so that nobody may
-    /// ever go on from there.
+    /// ever go on from there. An error also when another process has taken the directory: then what is newer is its own.
     pub(crate) async fn give_up_newer(&self) -> JobResult<()> {
         let newer = self.newer.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let (Some((from, to, run)), Some(lease)) = (newer, &self.lease) {
-            lease.give_up(from, to, run).await?;
+        match (newer, &self.lease) {
+            (Some((from, to, run)), Some(lease)) => lease.give_up(from, to, run).await,
+            _ => self.still_held().await,
         }
-        Ok(())
     }
 
     pub(super) async fn still_held(&self) -> JobResult<()> {
@@ -264,9 +264,14 @@ impl CheckpointStore {
             };
             result = held.and(result);
         }
-        if result.is_err() && self.still_held().await.is_ok() {
-            // If it fails, too, the next retention does it.
-            let _ = self.remove_folder(folder, |_| true).await;
+        if result.is_err() {
+            match self.still_held().await {
+                // If it fails, too, the next retention does it.
+                Ok(()) => drop(self.remove_folder(folder, |_| true).await),
+                // What is there may be of the process that has the directory now, and that is what is wrong.
+                Err(lost) if lost.kind() != ErrorKind::Transient => return Err(lost),
+                Err(_) => {}
+            }
         }
         result
     }

@@ -139,8 +139,7 @@ impl Attempt<'_> {
             while self.stale.try_join_next().is_some() {}
             self.stale.spawn(async move {
                 before.await;
-                // It stands in nobody's way: the next checkpoint that completes removes it, too.
-                let _ = store.remove(id).await;
+                store.abandon(id).await;
             });
         }
         Lost { id, requests }

@@ -321,10 +321,11 @@ impl Attempt<'_> {
         self.steps.spawn(async move {
             let start = async {
                 // Before sinks take back what newer checkpoints hold: these count no more.
-                if let Some(store) = store {
+                if let Some(store) = &store {
                     store.give_up_newer().await?;
                 }
-                queue.start(restored.checkpoint, restored.dealt.own.iter().map(|(_, entry)| entry)).await?;
+                let entries = restored.dealt.own.iter().map(|(_, entry)| entry);
+                queue.start(restored.checkpoint, entries, store.as_deref()).await?;
                 seam::reach(Point::Restored).await?;
                 Ok((queue, Box::new(Ready { tasks, restored })))
             };

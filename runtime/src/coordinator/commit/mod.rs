@@ -24,6 +24,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::checkpointing::Purpose;
+use super::storage::CheckpointStore;
 use crate::chain::SinkParts;
 use crate::checkpoint::{Part, StateEntry};
 use crate::error::{JobError, JobResult};
@@ -82,8 +83,14 @@ impl CommitQueue {
         CommitQueue { sinks: sinks.collect(), running: JoinSet::new(), merging: true, cancel: watch::channel(false).0 }
     }
 
-    /// Makes targets ready before the first task starts, and commits what the resumed checkpoint holds.
-    pub(super) async fn start(&mut self, resumed: Option<u64>, entries: impl Iterator<Item = &StateEntry>) -> JobResult<()> {
+    /// Makes targets ready before the first task starts, and commits what the resumed checkpoint holds. Nothing is taken back once `store`
+    /// belongs to another process: what sinks do not know is its output then.
+    pub(super) async fn start(
+        &mut self,
+        resumed: Option<u64>,
+        entries: impl Iterator<Item = &StateEntry>,
+        store: Option<&CheckpointStore>,
+    ) -> JobResult<()> {
         let start = resumed.map_or(SinkStart::Fresh, |checkpoint| SinkStart::Resumed { checkpoint });
         let mut stored = Stored::read(entries, resumed.unwrap_or(0))?;
         for (uid, sink) in &mut self.sinks {
@@ -118,6 +125,10 @@ impl CommitQueue {
             if *self.cancel.borrow() {
                 // What is not committed must not be discarded.
                 return Err(JobError::transient("cancelled").context(&sink.label));
+            }
+            // Commits may have waited long for a service.
+            if let Some(store) = store {
+                store.still_held().await?;
             }
             let kept: Vec<Vec<u8>> =
                 sink.compaction.iter().flat_map(Compaction::inputs).map(|staged| staged.committable.clone()).collect();

@@ -209,12 +209,31 @@ async fn a_restored_checkpoint_is_committed_before_the_first_row() {
     let entries = fixture.checkpoint(4, [&["a"], &["later2 b"]], Purpose::Periodic);
     drop(fixture);
     let mut fixture = Fixture::new(None, false);
-    fixture.queue.start(Some(4), entries.iter()).await.unwrap();
+    fixture.queue.start(Some(4), entries.iter(), None).await.unwrap();
     assert_eq!(
         fixture.log(),
         ["start Resumed { checkpoint: 4 }", "4: a", "4: later2 b", "4: later2 b", "4: later2 b", "discard all but []"]
     );
     assert!(fixture.queue.is_done());
+}
+
+/// It lost the checkpoint directory while it waited for the service: what the next process stages is unknown to it.
+#[tokio::test]
+async fn nothing_is_taken_back_by_a_process_that_lost_its_checkpoints() {
+    let mut fixture = Fixture::new(None, false);
+    let entries = fixture.checkpoint(4, [&["a"], &[]], Purpose::Periodic);
+    drop(fixture);
+    let objects = Arc::new(object_store::memory::InMemory::new());
+    let first = CheckpointStore::over(objects.clone(), Some("lost while it commits")).await.unwrap();
+    first.pause();
+    let second = CheckpointStore::over(objects, Some("lost while it commits")).await.unwrap();
+    let mut fixture = Fixture::new(None, false);
+    let error = fixture.queue.start(Some(4), entries.iter(), Some(&first)).await.unwrap_err();
+    assert!(error.message().contains("has lost the checkpoint directory"), "{error}");
+    assert_eq!(fixture.log(), ["start Resumed { checkpoint: 4 }", "4: a"]);
+    let mut fixture = Fixture::new(None, false);
+    fixture.queue.start(Some(4), entries.iter(), Some(&second)).await.unwrap();
+    assert_eq!(fixture.log().last().unwrap(), "discard all but []");
 }
 
 #[test]
@@ -273,7 +292,7 @@ async fn unfinished_merges_are_in_the_checkpoint_and_run_again() {
         let entries = fixture.checkpoint(2, [&["c"], &[]], Purpose::Periodic);
         drop(fixture);
         let mut fixture = Fixture::new(Some(Pluses(2)), false);
-        fixture.queue.start(Some(2), entries.iter()).await.unwrap();
+        fixture.queue.start(Some(2), entries.iter(), None).await.unwrap();
         fixture.work().await.unwrap();
         fixture.checkpoint(3, [&[], &[]], Purpose::End);
         fixture.work().await.unwrap();

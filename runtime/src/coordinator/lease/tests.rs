@@ -142,6 +142,27 @@ async fn one_that_lost_the_directory_completes_nothing_more() {
     assert_eq!(newest(&third).await, Some(3));
 }
 
+/// Whoever goes on after a pause removes nothing of what the next holder has written under the same number, and takes nothing back.
+#[tokio::test]
+async fn one_that_lost_the_directory_takes_nothing_from_the_next_holder() {
+    let directory = Directory::new("nothing taken");
+    let (first, second) = directory.overtaken().await;
+    second.write(manifest(2), Contents::default()).await.unwrap();
+    let error = first.write(manifest(2), Contents::default()).await.unwrap_err();
+    assert!(
+        error.kind() == ErrorKind::Permanent && error.message().contains("has lost"),
+        "what is wrong with the number: {error}"
+    );
+    first.abandon(2).await;
+    assert_eq!(newest(&second).await, Some(2));
+    // A restart that found the newest of the next holder: its sinks would take back what is behind that.
+    first.go_on_from(2, 2, &sample().run);
+    let error = first.give_up_newer().await.unwrap_err();
+    assert!(error.kind() == ErrorKind::Permanent && error.message().contains("has lost"), "{error}");
+    second.abandon(2).await;
+    assert_eq!(newest(&second).await, Some(1), "its own it removes");
+}
+
 /// It was paused between the manifest and the look whether it still holds the directory.
 #[tokio::test]
 async fn a_manifest_that_the_next_holder_finds_counts_for_both() {
