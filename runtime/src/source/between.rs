@@ -109,6 +109,10 @@ where
         self.reader.snapshot()
     }
 
+    fn snapshot_taken(&mut self, checkpoint: u64) {
+        self.reader.snapshot_taken(checkpoint);
+    }
+
     fn holds_watermark(&self) -> bool {
         self.reader.holds_watermark()
     }
@@ -179,5 +183,46 @@ mod tests {
         for time in [None, Some(i64::MIN), Some(9), Some(10), Some(11), Some(i64::MAX)].map(|time| time.map(Timestamp)) {
             assert!(before.contains(time) != after.contains(time), "{time:?}");
         }
+    }
+
+    /// What a channel keeps until a checkpoint has it.
+    #[test]
+    fn a_reader_hears_which_checkpoint_has_what_it_gave() {
+        #[derive(Default)]
+        struct Told(Vec<String>);
+
+        impl SourceReader for Told {
+            type Row = i64;
+            type Split = crate::source::hybrid::HybridSplit;
+
+            fn add_splits(&mut self, _splits: Vec<Self::Split>) -> JobResult<()> {
+                Ok(())
+            }
+
+            fn no_more_splits(&mut self) {}
+
+            fn poll(&mut self, _: &mut Context<'_>, _: &mut impl SourceOutput<i64>) -> Poll<JobResult<ReaderStatus>> {
+                Poll::Ready(Ok(ReaderStatus::End))
+            }
+
+            fn snapshot(&self) -> Vec<Self::Split> {
+                Vec::new()
+            }
+
+            fn snapshot_taken(&mut self, checkpoint: u64) {
+                self.0.push(format!("taken {checkpoint}"));
+            }
+
+            fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
+                self.0.push(format!("complete {checkpoint}"));
+                Ok(())
+            }
+        }
+
+        let range = Range { since: None, until: None };
+        let mut reader = BetweenReader { reader: Told::default(), time: |_: &i64| None, range };
+        reader.snapshot_taken(3);
+        reader.checkpoint_complete(3).unwrap();
+        assert_eq!(reader.reader.0, ["taken 3", "complete 3"]);
     }
 }

@@ -331,7 +331,7 @@ impl<L: Stages> SplitEnumerator<HybridSplit> for HybridEnumerator<L> {
         for ended in &mut self.ended {
             ended.part.checkpoint_complete(checkpoint)?;
         }
-        self.ended.retain_mut(|ended| !ended.is_done());
+        self.ended.retain_mut(|ended| !ended.is_done(checkpoint));
         self.inner.checkpoint_complete(checkpoint)
     }
 

@@ -159,6 +159,16 @@ impl<L: Stages> SourceReader for HybridReader<L> {
         splits
     }
 
+    fn snapshot_taken(&mut self, checkpoint: u64) {
+        for ended in &mut self.ended {
+            ended.taken(checkpoint);
+            ended.part.snapshot_taken(checkpoint);
+        }
+        if let Some(running) = &mut self.running {
+            running.reader.snapshot_taken(checkpoint);
+        }
+    }
+
     fn holds_watermark(&self) -> bool {
         let Some(running) = &self.running else { return true };
         // Without a split in a stage that others follow: there will be one, in this stage or a later one. A reader that were idle
@@ -171,7 +181,7 @@ impl<L: Stages> SourceReader for HybridReader<L> {
         for ended in &mut self.ended {
             ended.part.checkpoint_complete(checkpoint)?;
         }
-        self.ended.retain_mut(|ended| !ended.is_done());
+        self.ended.retain_mut(|ended| !ended.is_done(checkpoint));
         match &mut self.running {
             Some(running) => running.reader.checkpoint_complete(checkpoint),
             None => Ok(()),
@@ -179,6 +189,9 @@ impl<L: Stages> SourceReader for HybridReader<L> {
     }
 
     fn checkpoint_aborted(&mut self, checkpoint: u64) -> JobResult<()> {
+        for ended in &mut self.ended {
+            ended.part.checkpoint_aborted(checkpoint)?;
+        }
         match &mut self.running {
             Some(running) => running.reader.checkpoint_aborted(checkpoint),
             None => Ok(()),

@@ -49,6 +49,8 @@ pub trait StageReader: Send {
     fn poll(&mut self, context: &mut Context<'_>, out: &mut impl SourceOutput<Self::Row>) -> Poll<JobResult<ReaderStatus>>;
     /// The name and the bytes of every split that is not read to its end.
     fn snapshot(&self) -> Vec<(String, Vec<u8>)>;
+    /// See [`SourceReader::snapshot_taken`].
+    fn snapshot_taken(&mut self, checkpoint: u64);
     /// See [`SourceReader::holds_watermark`].
     fn holds_watermark(&self) -> bool;
     /// See [`SourceReader::checkpoint_complete`].
@@ -163,6 +165,10 @@ impl<T: Send> StageReader for NoReader<T> {
         match self.0 {}
     }
 
+    fn snapshot_taken(&mut self, _checkpoint: u64) {
+        match self.0 {}
+    }
+
     fn holds_watermark(&self) -> bool {
         match self.0 {}
     }
@@ -205,6 +211,10 @@ impl<R: SourceReader> StageReader for TypedReader<R> {
 
     fn start(&mut self) -> JobResult<()> {
         self.0.start()
+    }
+
+    fn snapshot_taken(&mut self, checkpoint: u64) {
+        self.0.snapshot_taken(checkpoint);
     }
 
     fn holds_watermark(&self) -> bool {
@@ -251,6 +261,13 @@ impl<A: StageReader, B: StageReader<Row = A::Row>> StageReader for EitherReader<
         match self {
             EitherReader::Earlier(reader) => reader.start(),
             EitherReader::Last(reader) => reader.start(),
+        }
+    }
+
+    fn snapshot_taken(&mut self, checkpoint: u64) {
+        match self {
+            EitherReader::Earlier(reader) => reader.snapshot_taken(checkpoint),
+            EitherReader::Last(reader) => reader.snapshot_taken(checkpoint),
         }
     }
 

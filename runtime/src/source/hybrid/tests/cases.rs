@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use super::numbers::{Greatest, Numbers, Part};
+use super::numbers::{Greatest, Numbers, Part, TOLD};
 use super::world::{Checkpoint, Out, Random, World};
 use crate::error::JobResult;
 use crate::source::hybrid::event::{FromReader, ToReader};
@@ -253,6 +253,29 @@ fn a_reader_that_is_reset_has_finished_nothing() {
     assert!(!switched(&acting(&mut event(1))), "what came back is assigned, and not read yet");
     assert!(switched(&acting(&mut event(0))));
     assert!(!switched(&acting(&mut event(0))), "said twice, heard once");
+}
+
+/// What a reader may let go of once a checkpoint is complete is told to the reader of a stage that has ended, too, and no longer than needed.
+#[test]
+fn readers_hear_which_checkpoint_has_what_they_gave() {
+    TOLD.take();
+    let mut world = World::start(&make, 1, None).unwrap();
+    let mut random = Random(11);
+    let mut told_at = |rows: usize| {
+        while world.seen().0 <= rows {
+            world.step(random.next()).unwrap();
+        }
+        world.checkpoint();
+        let (_, id) = world.seen();
+        while world.complete.as_ref().map(|complete| complete.id) != id {
+            world.step(random.next()).unwrap();
+        }
+        TOLD.take().into_iter().map(|(first, _)| first.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(told_at(10), [0]);
+    assert_eq!(told_at(45), [0, 40]);
+    assert_eq!(told_at(50), [40]);
+    assert_eq!(told_at(75), [40, 70]);
 }
 
 /// Splits of a stage that has ended come back after the switch: the reader is led through that stage again, and only there.

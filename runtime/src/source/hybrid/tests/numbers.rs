@@ -1,5 +1,6 @@
 //! A source of numbers in ranges, and what is known of them: the greatest.
 
+use std::cell::RefCell;
 use std::task::{Context, Poll};
 
 use crate::bytes::{Reader, put_str, put_u64};
@@ -134,7 +135,7 @@ impl Source for Numbers {
     }
 
     fn reader(&self, _context: &ReaderContext) -> JobResult<Counter> {
-        Ok(Counter { splits: Vec::new(), no_more: false, heard: Vec::new() })
+        Ok(Counter { splits: Vec::new(), no_more: false, first: None, taken: Vec::new() })
     }
 
     fn bounded(&self) -> bool {
@@ -142,12 +143,20 @@ impl Source for Numbers {
     }
 }
 
+thread_local! {
+    /// Readers, by their first number, and the checkpoint that was complete after they had heard that it has what they gave.
+    pub static TOLD: RefCell<Vec<(Option<u64>, u64)>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Emits a number per poll.
 #[derive(Debug)]
 pub struct Counter {
     splits: Vec<Part>,
     no_more: bool,
-    pub heard: Vec<u64>,
+    /// The first number it was to read.
+    first: Option<u64>,
+    /// Checkpoints that have what it gave.
+    taken: Vec<u64>,
 }
 
 impl SourceReader for Counter {
@@ -155,6 +164,7 @@ impl SourceReader for Counter {
     type Split = Part;
 
     fn add_splits(&mut self, splits: Vec<Part>) -> JobResult<()> {
+        self.first = self.first.or(splits.first().map(|split| split.next));
         self.splits.extend(splits);
         Ok(())
     }
@@ -182,8 +192,15 @@ impl SourceReader for Counter {
         self.splits.clone()
     }
 
+    fn snapshot_taken(&mut self, checkpoint: u64) {
+        self.taken.push(checkpoint);
+    }
+
     fn checkpoint_complete(&mut self, checkpoint: u64) -> JobResult<()> {
-        self.heard.push(checkpoint);
+        if let Some(at) = self.taken.iter().position(|taken| *taken == checkpoint) {
+            self.taken.drain(..=at);
+            TOLD.with_borrow_mut(|told| told.push((self.first, checkpoint)));
+        }
         Ok(())
     }
 }

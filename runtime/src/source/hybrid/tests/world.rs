@@ -186,6 +186,11 @@ impl<L: Stages<Row = u64>> World<L> {
         self.tasks.iter_mut().for_each(|task| task.inbox.push_back(ToReader::Trigger(id)));
     }
 
+    /// How many rows the readers have given, and the checkpoint that is being taken.
+    pub fn seen(&self) -> (usize, Option<u64>) {
+        (self.tasks.iter().map(|task| task.out.rows.len()).sum(), self.pending.as_ref().map(|pending| pending.id))
+    }
+
     /// One thing happens: a reader is polled, or somebody gets a message.
     pub fn step(&mut self, choice: u64) -> JobResult<()> {
         let readers = self.tasks.len() as u64;
@@ -232,6 +237,7 @@ impl<L: Stages<Row = u64>> World<L> {
             Some(ToReader::Trigger(id)) => {
                 let Some(pending) = self.pending.as_mut().filter(|pending| pending.id == id) else { return Ok(()) };
                 pending.splits.extend(task.reader.snapshot().iter().map(Split::encode));
+                task.reader.snapshot_taken(id);
                 pending.rows.extend(&task.out.rows);
                 pending.ended[subtask] = task.ended;
                 pending.answers += 1;
