@@ -13,6 +13,8 @@ use crate::flags::FLAGS;
 use crate::handle::JobHandle;
 use crate::help;
 use crate::job::Job;
+#[cfg(all(feature = "disk", target_os = "linux", target_env = "gnu"))]
+use crate::job::StateConfig;
 use crate::notice::notice;
 use crate::params::{ParamSpec, flag_of};
 use crate::remote::{ControlServer, Facts};
@@ -34,6 +36,10 @@ const TIMED_OUT: i32 = 124;
 /// but a sink has lost rows for a reason that it knows; 124: the stop took longer than `--stop-timeout`; 129, 130, 143: a
 /// second SIGHUP, SIGINT or SIGTERM; 137: killed by `millstream stop --kill`.
 pub fn main(job: Job) -> ExitCode {
+    #[cfg(all(feature = "disk", target_os = "linux", target_env = "gnu"))]
+    if matches!(job.state, StateConfig::Disk { .. }) {
+        crate::malloc::give_back_what_is_freed();
+    }
     run_with_args(job, std::env::args_os().skip(1))
 }
 

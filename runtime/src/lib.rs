@@ -40,6 +40,8 @@ mod help;
 pub mod job;
 #[cfg(feature = "engine")]
 pub mod lookup;
+#[cfg(all(feature = "disk", target_os = "linux", target_env = "gnu"))]
+mod malloc;
 #[cfg(feature = "engine")]
 pub mod metrics;
 #[cfg(feature = "engine")]

@@ -42,6 +42,10 @@ fn checkpoints(folder: &Path) -> Vec<PathBuf> {
 fn stop_in_the_middle(binary: &Path, folder: &Path) {
     let job = run(binary, folder).stderr(Stdio::piped()).spawn().expect("the job starts");
     wait_for("checkpoints", || checkpoints(folder).iter().any(|path| !path.ends_with("checkpoint-000001")));
+    // With state on disk, what is freed goes back to the system.
+    let environment = std::fs::read(format!("/proc/{}/environ", job.id())).expect("its environment");
+    let settled = environment.split(|byte| *byte == 0).any(|setting| setting == b"MALLOC_ARENA_MAX=2");
+    assert_eq!(settled, cfg!(target_env = "gnu"), "{}", String::from_utf8_lossy(&environment));
     signal(&job, "TERM");
     let output = job.wait_with_output().expect("the job ends");
     assert_success(&output, "a job that is asked to stop");

@@ -110,6 +110,7 @@ fn state_outlives_a_changed_struct_or_the_change_is_refused_by_name() {
         let output = job.wait_with_output().expect("the job ends");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && told.contains("keep the types as they were"), "{field}: {told}");
+        assert_eq!(told.contains("`#[flow(default)]` on it would"), field == "extra", "{field}: {told}");
         assert!(told.contains("--drop-state counted/process/0") && told.contains(&format!("`state.{field}`")), "{field}: {told}");
     }
 

@@ -129,9 +129,9 @@ fn step(old: &Layout, new: &Layout, path: &str) -> Result<Step, Mismatch> {
                     (None, Layout::Defaulted(_, bytes)) => Err(bytes.clone()),
                     (None, Layout::Optional(_) | Layout::List(_) | Layout::Set(_) | Layout::Map(..)) => Err(vec![0]),
                     (None, new) => {
-                        let reason = format!(
-                            "is new ({new}), and nothing says what it is for what the checkpoint holds: `#[flow(default)]` would"
-                        );
+                        // In a struct of an operator in Rust, where that can be written.
+                        let hint = if path.split('.').next() == Some("state") { ": `#[flow(default)]` on it would" } else { "" };
+                        let reason = format!("is new ({new}), and nothing says what it is for what the checkpoint holds{hint}");
                         return Err(Mismatch { path: at(name), reason });
                     }
                 });
