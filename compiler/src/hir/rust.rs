@@ -1,7 +1,7 @@
 //! What Rust files make known to the language: their records, enums and functions get types.
 //!
 //! Types here must agree with what rustc makes of the same signature, or generated code would not compile: a test
-//! compiles a file with all of them (`compiler/cli/tests/rust.rs`).
+//! compiles a file with all of them (`compiler/cli/tests/cli/rust.rs`).
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! Every example in the manual of functions is true: one pipeline computes them all and their expected values.
 
-mod support;
-
 use std::fmt::Write as _;
+
+use crate::support;
 
 use millstream_runtime::functions::FUNCTIONS;
 use serde_json::Value;

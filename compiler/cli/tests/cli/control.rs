@@ -1,12 +1,10 @@
 //! Running jobs asked from outside, with real processes: listed, saved, stopped in every way, told apart, interrupted.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::OnceLock;
 
-use support::{compare, signal, wait_for};
+use crate::support::{self, compare, signal, wait_for};
 
 const ROWS: usize = 40_000;
 

@@ -1,11 +1,9 @@
 //! A pipeline that is edited between two runs: what leaves state what it was goes on, what does not is refused by name, and can be given up.
 
-mod support;
-
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use support::{assert_success, build, fresh_folder, millstream, signal, wait_for};
+use crate::support::{assert_success, build, fresh_folder, millstream, signal, wait_for};
 
 /// The operators of which the second edit leaves nothing that fits.
 const CHANGED: [&str; 8] = [

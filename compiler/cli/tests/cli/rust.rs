@@ -1,11 +1,9 @@
 //! Rust files in pipelines: what `check` says of a signature agrees with rustc, and mistakes have the lines of the file.
 
-mod support;
-
 use std::path::Path;
 use std::process::Command;
 
-use support::compare;
+use crate::support::{self, compare};
 
 fn rows(folder: &Path) -> Vec<String> {
     let texts = compare::files(folder).iter().map(|file| compare::text(file)).collect::<String>();

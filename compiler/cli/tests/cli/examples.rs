@@ -1,10 +1,8 @@
 //! Every example is built by the command and run at parallelism 1, 2 and 4; its output equals the expected rows.
 
-mod support;
-
 use std::process::Command;
 
-use support::compare;
+use crate::support::{self, compare};
 
 /// 51,955 real flights: equal to an independent computation, whatever the parallelism and in whatever order files are read.
 #[test]

@@ -1,11 +1,9 @@
 //! An operator in Rust over five streams, three by key, two that come to every subtask, with several side outputs. Killed, and gone on with at another parallelism.
 
-mod support;
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use support::{assert_success, build, fresh_folder, signal, wait_for};
+use crate::support::{assert_success, build, fresh_folder, signal, wait_for};
 
 const FLOW: &str = r#"job accounts { checkpoint: every 50ms to "checkpoints", parallelism: 2 }
 

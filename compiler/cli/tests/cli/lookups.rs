@@ -1,15 +1,13 @@
 //! Lookups of a built pipeline, in a file and at a web service, and maps that are taken apart.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use crate::support::{self, compare};
 use millstream_testkit::http::{Reply, serve};
-use support::compare;
 
 const FLOW: &str = r#"
 job lookups {}

@@ -1,12 +1,10 @@
 //! A sink of the user's own that tables are written to: with the key that the table has, with another one, with a stream, and by a derive.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use support::{assert_success, build, fresh_folder};
+use crate::support::{self, assert_success, build, fresh_folder};
 
 const FLOW: &str = r#"job books { parallelism: 2 }
 

@@ -2,11 +2,11 @@
 
 mod files;
 mod http;
-#[path = "../support/mod.rs"]
-mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+
+use crate::support;
 
 /// A pipeline that is built once, and its input.
 struct Job {

@@ -1,12 +1,10 @@
 //! Rust of the user's own that fails at work: killed while answers are waited for, calls that are made again, and panics.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use support::{assert_success, build, fresh_folder, signal, wait_for};
+use crate::support::{assert_success, build, fresh_folder, signal, wait_for};
 
 /// All rows below a folder, as they are written, in order.
 fn rows(folder: &Path) -> Vec<String> {

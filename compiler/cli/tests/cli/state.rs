@@ -1,13 +1,11 @@
 //! What a checkpoint holds can be looked at, and outlives a change of types, and of the place of state: the first version keeps it on disk,
 //! so that its checkpoints build upon others.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::{assert_success, build, fresh_folder, millstream, signal, wait_for};
+use crate::support::{assert_success, build, fresh_folder, millstream, signal, wait_for};
 
 const USERS: usize = 7;
 const ROWS: usize = 900;

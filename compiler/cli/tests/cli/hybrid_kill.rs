@@ -7,15 +7,13 @@
 //! `cargo xtask soak mixed` starts a local S3 server, and `MILLSTREAM_BUCKET` says where that keeps its bucket `data`: then keyed state is
 //! in memory or on disk, by chance at each start, checkpoints are in a folder and in the bucket, in turn, and there are sinks to both.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::Random;
-use support::compare::{self, Columns, Rows};
+use crate::support::compare::{self, Columns, Rows};
+use crate::support::{self, Random};
 
 const STAGES: [&str; 5] = ["january", "february", "march", "april", "may"];
 /// Rows that are new in a stage; the first quarter as many of the stage before lie in its files once more.

@@ -1,13 +1,11 @@
 //! SIGKILL at random moments: what is committed in the end equals an undisturbed run.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use support::Random;
-use support::compare::{self, Columns, Rows};
+use crate::support::compare::{self, Columns, Rows};
+use crate::support::{self, Random};
 
 struct Job {
     binary: PathBuf,

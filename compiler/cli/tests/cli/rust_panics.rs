@@ -1,11 +1,9 @@
 //! Rust of the user's own that panics at work, wherever that is: the message has its file and line, and the job's restart strategy decides.
 
-mod support;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
-use support::{assert_success, build, fresh_folder};
+use crate::support::{assert_success, build, fresh_folder};
 
 /// All rows below a folder, as they are written, in order.
 fn rows(folder: &Path) -> Vec<String> {

@@ -1,10 +1,10 @@
 //! An editor and the real `millstream lsp`, over its standard input and output.
 #![cfg(feature = "lsp")]
 
-mod support;
-
 use std::io::{BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use crate::support;
 
 use lsp_server::{Message, Notification, Request};
 use serde_json::{Value, json};

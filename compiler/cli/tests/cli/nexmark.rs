@@ -1,12 +1,12 @@
 //! Every Nexmark query is run at parallelism 1, 2 and 4, undisturbed, and killed in the middle and resumed: its output equals the
 //! recorded result.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::compare::{self, Rows};
+use crate::support;
+
+use crate::support::compare::{self, Rows};
 
 /// A query on the 10k events.
 struct Query {

@@ -1,12 +1,10 @@
 //! A watched folder: files renamed into it are read once, also when the job is killed in between.
 
-mod support;
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use support::{assert_success, build, fresh_folder, root, signal, wait_for};
+use crate::support::{assert_success, build, fresh_folder, root, signal, wait_for};
 
 const FLOW: &str = r#"job watched { checkpoint: every 100ms to "checkpoints" }
 

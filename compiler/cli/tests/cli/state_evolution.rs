@@ -1,11 +1,9 @@
 //! The state of an operator in Rust whose struct changes between runs: killed, changed, built, started again.
 
-mod support;
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use support::{assert_success, build, fresh_folder, signal, wait_for};
+use crate::support::{assert_success, build, fresh_folder, signal, wait_for};
 
 const FLOW: &str = r#"job counting { checkpoint: every 50ms to "checkpoints", parallelism: 1 }
 

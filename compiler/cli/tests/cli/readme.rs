@@ -1,9 +1,9 @@
 //! The README tells the truth: its commands run, its pipeline is the example, its message is what the command says.
 
-mod support;
-
 use std::path::Path;
 use std::process::{Command, Output};
+
+use crate::support;
 
 /// The fenced blocks of the README that begin with this word.
 fn blocks(language: &str) -> Vec<String> {

@@ -1,11 +1,9 @@
 //! `use crate` of a crate that the package around renames, with features, inline modules and modules that lie elsewhere.
 
-mod support;
-
 use std::path::Path;
 use std::process::Command;
 
-use support::{assert_success, compare, fresh_folder, millstream, root};
+use crate::support::{assert_success, compare, fresh_folder, millstream, root};
 
 const FLOW: &str = r#"
 use crate fns

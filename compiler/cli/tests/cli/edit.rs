@@ -1,8 +1,8 @@
 //! An edit recompiles one crate: that of the pipeline.
 
-mod support;
-
 use std::path::Path;
+
+use crate::support;
 
 use millstream_compiler::codegen::{EmitOptions, emit};
 use millstream_compiler::driver::{BuildRequest, Built, Cache, Profile, build};

@@ -1,8 +1,8 @@
 //! What must hold of the tree itself: sizes, headers, links.
 
-mod support;
-
 use std::path::{Path, PathBuf};
+
+use crate::support;
 
 /// Files of these endings below the project, without build output, recorded results, and what is wrong on purpose.
 fn files(ending: &str) -> Vec<PathBuf> {

@@ -1,5 +1,4 @@
 //! What the end-to-end tests share: building and running pipelines, and comparing rows with expected ones.
-#![allow(dead_code, reason = "each test file is a crate of its own and uses a part of this")]
 
 pub mod compare;
 
