@@ -100,7 +100,7 @@ where
     drop(ticker);
     let how = match &result {
         Ok(RunEnd::Finished(_)) => Ok("finished"),
-        Ok(RunEnd::Stopped(_)) => Ok("stopped"),
+        Ok(RunEnd::Stopped(_) | RunEnd::Unbegun(_)) => Ok("stopped"),
         Ok(RunEnd::Killed) => Ok("killed"),
         Err(error) => Err(error.to_string()),
     };
@@ -135,6 +135,9 @@ fn conclude(handle: &mut JobHandle, name: &str, quiet: bool, end: RunEnd) -> Job
             }
             RunEnd::Stopped(None) => {
                 "stopped; without checkpoints it cannot be resumed, what it had written is there; ran".to_owned()
+            }
+            RunEnd::Unbegun(_) => {
+                "stopped before it began, without a checkpoint; the same command begins where this one would have; ran".to_owned()
             }
             RunEnd::Killed => "killed; ran".to_owned(),
         };

@@ -33,7 +33,8 @@ const GRACE: Duration = Duration::from_secs(5);
 pub enum JobEnd {
     /// All input was read, or drained, and everything is committed. Its checkpoints are removed.
     Finished,
-    /// Stopped with a checkpoint in this directory, from which it can be resumed; None: it stores no checkpoints.
+    /// Stopped with a checkpoint in this directory, from which it can be resumed; None: it stores no checkpoints. One that was stopped
+    /// before it had begun has written none: what was in the directory is still what it goes on from.
     Stopped(Option<String>),
     /// Ended abruptly.
     Killed,
@@ -239,7 +240,7 @@ impl JobHandle {
                 }
                 Ok(JobEnd::Finished)
             }
-            RunEnd::Stopped(directory) => Ok(JobEnd::Stopped(directory)),
+            RunEnd::Stopped(directory) | RunEnd::Unbegun(directory) => Ok(JobEnd::Stopped(directory)),
             RunEnd::Killed => Ok(JobEnd::Killed),
         }
     }
@@ -289,7 +290,7 @@ async fn supervise(settings: RunSettings, board: Arc<Board>, control: Control, r
     }
     // Nothing was read yet: what it was to start from is what the next start goes on from.
     state.send_replace(JobState::Stopped);
-    Ok(RunEnd::Stopped(directory))
+    Ok(RunEnd::Unbegun(directory))
 }
 
 /// The stop that was asked for and has had no effect for too long: a kill, or one with a checkpoint while the job is being started.

@@ -48,7 +48,7 @@ pub async fn run_job<F: Future<Output = ()>>(job: Job, options: RunOptions, aski
             leftover.remove().await;
             JobEnd::Finished
         }
-        RunEnd::Stopped(directory) => JobEnd::Stopped(directory),
+        RunEnd::Stopped(directory) | RunEnd::Unbegun(directory) => JobEnd::Stopped(directory),
         RunEnd::Killed => JobEnd::Killed,
     })
 }

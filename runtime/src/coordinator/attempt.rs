@@ -61,6 +61,8 @@ pub(super) struct Start {
     pub run: String,
     /// The folder of a checkpoint that the job has taken over, which goes when there are newer ones.
     pub claimed: Option<PathBuf>,
+    /// The checkpoints that are there are to go, once all sinks have agreed to begin anew.
+    pub fresh: bool,
 }
 
 type Tasks = JoinSet<(TaskId, Result<(), TaskFailure>)>;
@@ -101,8 +103,8 @@ pub(super) struct Attempt<'a> {
     /// What was written of checkpoints that were given up is being removed.
     stale: JoinSet<()>,
     failures: Failures,
-    /// When the next checkpoint may begin.
-    earliest: Option<Instant>,
+    /// When the last checkpoint may be tried again, behind one that was given up.
+    retry_at: Option<Instant>,
     /// What sinks have staged for checkpoints that were given up.
     carried: Carried,
     increments: Increments,
@@ -127,7 +129,7 @@ impl<'a> Attempt<'a> {
     /// Builds all tasks, makes the sinks ready, finds splits, and starts.
     pub(super) async fn start(settings: &'a RunSettings, start: Start, board: Arc<Board>) -> JobResult<Self> {
         seam::reach(Point::Start).await?;
-        let Start { store, checkpoint, elsewhere, mut first_checkpoint, run, claimed } = start;
+        let Start { store, checkpoint, elsewhere, mut first_checkpoint, run, claimed, fresh } = start;
         let named = elsewhere.is_some();
         let job = &settings.job;
         let drained = checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.manifest.drained);
@@ -172,8 +174,15 @@ impl<'a> Attempt<'a> {
             let queue = CommitQueue::new(built.sinks.into_sinks(), &board);
             regions.push(Region::new(name_of(&job.chains, &chains), chains, attempt, cancel, queue));
         }
-        // Before sinks take back what newer checkpoints have committed: these count no more.
+        for queue in regions.iter_mut().filter_map(Region::queue_mut) {
+            queue.agree(restored.checkpoint).await?;
+        }
         if let Some(store) = &store {
+            if fresh {
+                // In this order: output that is to be replaced must not go while there is a checkpoint that says that it is there.
+                store.clear().await?;
+            }
+            // Before sinks take back what newer checkpoints have committed: these count no more.
             store.give_up_newer().await?;
         }
         for queue in regions.iter_mut().filter_map(Region::queue_mut) {
@@ -215,7 +224,7 @@ impl<'a> Attempt<'a> {
             writing: None,
             stale: JoinSet::new(),
             failures: Failures::new(settings.checkpoints.tolerate),
-            earliest: None,
+            retry_at: None,
             carried: Carried::default(),
             increments,
             compacting: None,
@@ -400,11 +409,11 @@ impl<'a> Attempt<'a> {
         if self.last.is_some() || !self.takes_another(self.purpose(stopping)) {
             return due;
         }
-        due.into_iter().chain(self.begins_at()).min()
+        due.into_iter().chain(self.begins_at(stopping)).min()
     }
 
     /// When there is something to do that needs no other checkpoint to end.
-    fn begins_at(&self) -> Option<Instant> {
+    fn begins_at(&self, stopping: StopMode) -> Option<Instant> {
         if !self.is_whole() {
             return self.returns_at();
         }
@@ -412,10 +421,10 @@ impl<'a> Attempt<'a> {
             // Its tasks say when it is, and so does who takes over.
             return None;
         }
-        let waits = if self.failures.any() { self.earliest.filter(|&at| at > Instant::now()) } else { None };
-        match (self.next_trigger, waits) {
-            (Some(next), Some(waits)) => Some(next.max(waits)),
-            (next, waits) => next.or(waits),
+        match self.purpose(stopping) {
+            Purpose::Periodic => self.next_trigger,
+            // Neither interval nor pause is for the last one: somebody waits for it.
+            Purpose::Stop | Purpose::End => self.retry_at.filter(|_| self.failures.any()),
         }
     }
 

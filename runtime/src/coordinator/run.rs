@@ -90,6 +90,9 @@ pub(crate) enum RunEnd {
     Finished(Leftover),
     /// Stopped on request. With the directory of the checkpoint to resume from, where there is one.
     Stopped(Option<String>),
+    /// Stopped on request before it had begun: with no checkpoint of its own. With the directory in which the one lies that it was to go on from,
+    /// if there is any.
+    Unbegun(Option<String>),
     /// Ended abruptly on request.
     Killed,
 }
@@ -124,7 +127,7 @@ pub(crate) async fn run(settings: RunSettings, board: Arc<Board>, mut control: C
     let result = attempts(settings, board, &mut control).await;
     control.enter(match &result {
         Ok(RunEnd::Finished(_)) => JobState::Finished,
-        Ok(RunEnd::Stopped(_)) => JobState::Stopped,
+        Ok(RunEnd::Stopped(_) | RunEnd::Unbegun(_)) => JobState::Stopped,
         Ok(RunEnd::Killed) => JobState::Killed,
         Err(_) => JobState::Failed,
     });
@@ -151,8 +154,8 @@ async fn attempts_in(
         && settings.fresh
     {
         store.check_owner(settings.job.name).await?;
-        store.clear().await?;
     }
+    let mut fresh = settings.fresh;
     let mut strategy = RestartStrategy::new(settings.job.restart, store.is_some());
     let mut run = seam::run_id();
     let mut first_checkpoint = 1;
@@ -164,7 +167,7 @@ async fn attempts_in(
     let held = store.clone();
     let held = held.as_deref();
     loop {
-        let (mut found, named) = match look_up(store.as_deref(), &settings, &mut own_from).await {
+        let (mut found, named) = match look_up(store.as_deref().filter(|_| !fresh), &settings, &mut own_from).await {
             // The job has run before: the storage may come back.
             Err(error) if announced => {
                 match wait_to_restart(settings.job.name, board.attempts(), error, None, &mut strategy, control, held).await {
@@ -233,9 +236,11 @@ async fn attempts_in(
             first_checkpoint,
             run: run.clone(),
             claimed: claimed.clone(),
+            fresh,
         };
         let outcome = match Attempt::start(&settings, start, board.clone()).await {
             Ok(attempt) => {
+                fresh = false;
                 control.enter(JobState::Running);
                 attempt.run(control, &mut strategy).await
             }

@@ -11,7 +11,7 @@ use crate::error::JobResult;
 /// `commit` after every completed checkpoint that holds something; `finish` if the job ends.
 pub trait Committer: Send {
     /// Before the first task of an attempt starts. Checks that the target can be written and makes it ready; on a fresh start
-    /// by the sink's policy for what exists.
+    /// refuses by the sink's policy for what exists. Removes nothing that somebody may still want: another sink may refuse.
     fn start(&mut self, start: &SinkStart) -> JobResult<()>;
 
     /// Makes these visible, in order. They are of one checkpoint, and all of earlier ones are settled. A request that is left
@@ -23,7 +23,8 @@ pub trait Committer: Send {
     /// Failures whose reason is not known: the job fails, and after a restart the same requests come again.
     fn commit(&mut self, requests: &mut [CommitRequest]) -> JobResult<()>;
 
-    /// The job begins, and everything that the restored checkpoint holds is committed. What earlier processes of this run have
+    /// The job begins: all sinks have agreed, and everything that the restored checkpoint holds is committed. On a fresh start what is to be
+    /// replaced goes now. What earlier processes of this run have
     /// staged otherwise, or committed after that checkpoint, comes again from the sources: it must go. `waiting`: committables
     /// that are still held for a compactor and have to stay.
     fn discard_unknown(&mut self, _start: &SinkStart, _waiting: &[Vec<u8>]) -> JobResult<()> {

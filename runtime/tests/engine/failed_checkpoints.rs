@@ -137,6 +137,26 @@ fn what_cannot_be_stored_ends_the_job_where_nothing_is_tolerated() {
     setup.check();
 }
 
+/// Who stops a job waits for its last checkpoint: if that fails once, it is tried again soon, however long until the next periodic one
+/// and however long the pause between two.
+#[test]
+fn the_last_checkpoint_is_tried_again_soon() {
+    let setup = Setup::new(40_000, 2);
+    in_the_way(&setup, 1..=1);
+    let hour = 3_600_000_000;
+    let block = CheckpointConfig { pause_micros: hour, tolerate: 2, ..CheckpointConfig::new(hour, |_| Ok("unused".to_owned())) };
+    let options = options(&setup).param("rate", "8000").parallelism(2);
+    let handle = JobHandle::start(counts(block), options.clone()).unwrap();
+    wait_for("rows", || counted(&handle, "millstream_source_numRecordsIn") > 0.0);
+    let (sender, stopped) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(handle.stop_with_checkpoint()));
+    let end = stopped.recv_timeout(Duration::from_secs(60)).expect("it sleeps until the next periodic checkpoint");
+    assert!(matches!(end, Ok(JobEnd::Stopped(_))), "{end:?}");
+    assert!(Path::new(&setup.path("checkpoints")).join("checkpoint-000002/manifest.json").exists());
+    assert_eq!(finish(JobHandle::start(counts(block), options).unwrap()).0, Ok(JobEnd::Finished));
+    setup.check();
+}
+
 /// From the end of one checkpoint to the beginning of the next there is a pause, however often they are to come.
 #[test]
 fn there_is_a_pause_between_checkpoints() {

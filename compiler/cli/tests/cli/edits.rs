@@ -1,9 +1,9 @@
 //! A pipeline that is edited between two runs: what leaves state what it was goes on, what does not is refused by name, and can be given up.
 
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use crate::support::{assert_success, build, fresh_folder, millstream, signal, wait_for};
+use crate::support::{Process, assert_success, build, fresh_folder, millstream, signal, wait_for};
 
 /// The operators of which the second edit leaves nothing that fits.
 const CHANGED: [&str; 8] = [
@@ -70,13 +70,14 @@ fn first() -> String {
 }
 
 /// Comments, another name of a param and of a column on the way, another constant in a filter, a map before the sum, another order of
-/// streams and of columns, and a second source.
+/// streams and of columns, a second source, and another number of key groups, which stays what it was.
 fn innocent() -> String {
     let by_key = "// How much there is.\nparam lowest: int64 = -5\nstream by_key =\n    rows\n    | union more\n    | where v > lowest\n    \
                   | select { who: k, v: v * 1 } // As before.\n    | aggregate by who { k: who, total: sum(v) }\n";
     let moved = "two: sum(w) over (by k), one: sum(v) over (by k)";
     let others = others(Others { moved, ..BEFORE });
-    format!("{}{GONE}{others}{SINK}{RECORD}{}{}{by_key}", job(), source("more"), source("rows"))
+    let job = job().replace("parallelism: 2", "parallelism: 2, max_parallelism: 64");
+    format!("{job}{GONE}{others}{SINK}{RECORD}{}{}{by_key}", source("more"), source("rows"))
 }
 
 /// Another key of the same type, another function, another type, another window, another frame, another order of rows, two sums
@@ -127,17 +128,17 @@ fn copied(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().expect("cp is there").success(), "{}", to.display());
 }
 
-fn start(binary: &Path, folder: &Path, args: &[&str]) -> Child {
-    Command::new(binary).args(args).current_dir(folder).stderr(Stdio::piped()).spawn().expect("the pipeline starts")
+fn start(binary: &Path, folder: &Path, args: &[&str]) -> Process {
+    Process::start(Command::new(binary).args(args).current_dir(folder).stderr(Stdio::piped()))
 }
 
 /// Runs until this total has come out; gives what it said.
 fn until(what: &str, binary: &Path, folder: &Path, args: &[&str], expected: i64) -> String {
     let out = args.windows(2).find(|args| args[0] == "--out").map_or("out", |args| args[1]);
-    let job = start(binary, folder, args);
+    let mut job = start(binary, folder, args);
     wait_for(what, || total(folder, out, "a").is_some_and(|total| total >= expected));
-    signal(&job, "TERM");
-    let output = job.wait_with_output().expect("the job ends");
+    signal(job.child(), "TERM");
+    let output = job.end();
     assert_success(&output, what);
     assert_eq!(total(folder, out, "a"), Some(expected), "{what}");
     told(&output)
@@ -175,7 +176,8 @@ fn state_goes_to_nobody_whose_it_is_not() {
     // What leaves the key the same data.
     let place = copy("innocent");
     drop_in(&place, "rows", "2.json", &[("a", "z", 10)]);
-    until("the rows after innocent edits", &built("innocent", &innocent()), &place, &[], 13);
+    let told = until("the rows after innocent edits", &built("innocent", &innocent()), &place, &[], 13);
+    assert!(told.contains("its max_parallelism stays 128"), "{told}");
     let sums = millstream().args(["state", "show", "checkpoints", "moved/over/0"]).current_dir(&place).output().expect("it runs");
     let sums = String::from_utf8(sums.stdout).expect("UTF-8");
     assert!(sums.contains("total: { two: sum {"), "named by its column: {sums}");
@@ -189,8 +191,8 @@ fn state_goes_to_nobody_whose_it_is_not() {
     };
     for uid in CHANGED {
         let mut job = start(&harmful, &place, &flags(uid));
-        wait_for(&format!("the refusal of {uid}"), || job.try_wait().expect("a process").is_some());
-        let output = job.wait_with_output().expect("the job ends");
+        wait_for(&format!("the refusal of {uid}"), || job.child().try_wait().expect("a process").is_some());
+        let output = job.end();
         let told = told(&output);
         assert_eq!(output.status.code(), Some(1), "{uid}: {told}");
         let error = &told[told.find("failed: ").unwrap_or_else(|| panic!("no error: {told}"))..];
@@ -221,9 +223,13 @@ fn state_goes_to_nobody_whose_it_is_not() {
     assert!(!again.contains("dropped"), "{again}");
 
     // Whoever knows that the values are the same says so.
-    let keep = [&["--keep-state", "by_key/aggregate/0"][..], &flags("by_key/aggregate/0")].concat();
+    let kept = ["by_key/aggregate/0", "pairs/aggregate/0"];
+    let others = flags(kept[0]).chunks(2).filter(|flag| flag[1] != kept[1]).collect::<Vec<_>>().concat();
+    let keep = [&["--keep-state", kept[0], "--keep-state", kept[1]][..], &others].concat();
     let told = until("the rows after state was kept", &harmful, &folder.join("at-kept"), &keep, 13);
-    assert!(told.contains("the state of `by_key/aggregate/0` is kept, as --keep-state says"), "{told}");
+    for uid in kept {
+        assert!(told.contains(&format!("the state of `{uid}` is kept, as --keep-state says")), "{told}");
+    }
 
     // Another place for the output: what was committed stays where it is, and the rest goes there.
     let place = copy("elsewhere");
@@ -262,7 +268,7 @@ fn rows_for_what_is_at_its_end_are_refused_by_name() {
     until("the rows of what ends", &first, &folder, &[], 3);
 
     drop_in(&folder, "more", "2.json", &[("a", "z", 10)]);
-    let refused = start(&edited, &folder, &[]).wait_with_output().expect("the job ends");
+    let refused = start(&edited, &folder, &[]).end();
     let said = told(&refused);
     assert_eq!(refused.status.code(), Some(1), "{said}");
     assert!(said.contains("`by_key/aggregate/0` had come to the end of its input") && said.contains("--fresh"), "{said}");

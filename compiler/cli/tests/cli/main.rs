@@ -5,6 +5,7 @@ mod control;
 mod edit;
 mod edits;
 mod examples;
+mod four_ends;
 mod functions;
 mod hybrid_kill;
 mod kill;

@@ -131,26 +131,33 @@ impl FileCommitter {
         Ok(())
     }
 
-    fn apply_policy(&self) -> JobResult<()> {
+    /// Fails where output of others is in the way.
+    fn agree(&self) -> JobResult<()> {
         let mut visible = Vec::new();
         visible_files(&self.folder, &mut visible)?;
-        let Some(first) = visible.first() else { return Ok(()) };
-        match self.existing {
-            Existing::Append => Ok(()),
-            Existing::Fail => Err(JobError::new(format!(
+        match (self.existing, visible.first()) {
+            (Existing::Fail, Some(first)) => Err(JobError::new(format!(
                 "the output folder `{}` already holds files (`{}`); give the sink `existing: replace` or `existing: append`, start with \
                  --replace, or choose another folder",
                 self.folder.display(),
                 first.display()
             ))),
-            Existing::Replace => {
-                for path in visible.iter().filter(|path| name_of(path).starts_with("part-")) {
-                    std::fs::remove_file(path).map_err(|error| cannot_remove(path, &error))?;
-                    self.remove_empty_partitions(path.parent());
-                }
-                Ok(())
-            }
+            _ => Ok(()),
         }
+    }
+
+    /// Removes the output of others, if that is to be replaced.
+    fn replace(&self) -> JobResult<()> {
+        if !matches!(self.existing, Existing::Replace) {
+            return Ok(());
+        }
+        let mut visible = Vec::new();
+        visible_files(&self.folder, &mut visible)?;
+        for path in visible.iter().filter(|path| name_of(path).starts_with("part-")) {
+            std::fs::remove_file(path).map_err(|error| cannot_remove(path, &error))?;
+            self.remove_empty_partitions(path.parent());
+        }
+        Ok(())
     }
 
     /// Removes the folders of partitions that have become empty, from the innermost outwards.
@@ -226,13 +233,10 @@ impl FileCommitter {
 impl Committer for FileCommitter {
     fn start(&mut self, start: &SinkStart) -> JobResult<()> {
         self.open()?;
-        if let SinkStart::Fresh = start {
-            self.clean_up_after_others()?;
-        }
         self.merged.load()?;
         self.recovering = matches!(start, SinkStart::Resumed { .. });
         if let SinkStart::Fresh = start
-            && let Err(refused) = self.apply_policy()
+            && let Err(refused) = self.agree()
         {
             // Nothing of a run that does not begin stays behind.
             let _ = self.finish();
@@ -267,8 +271,12 @@ impl Committer for FileCommitter {
 
     fn discard_unknown(&mut self, start: &SinkStart, waiting: &[Vec<u8>]) -> JobResult<()> {
         self.recovering = false;
-        if let SinkStart::Resumed { checkpoint } = start {
-            self.roll_back_to(*checkpoint)?;
+        match start {
+            SinkStart::Resumed { checkpoint } => self.roll_back_to(*checkpoint)?,
+            SinkStart::Fresh => {
+                self.clean_up_after_others()?;
+                self.replace()?;
+            }
         }
         let mut keep =
             waiting.iter().map(|bytes| Ok(StagedFile::decode(bytes)?.temporary)).collect::<JobResult<BTreeSet<_>>>()?;

@@ -177,7 +177,9 @@ impl Attempt<'_> {
         let Lost { id, requests } = lost;
         self.let_go(id);
         self.not_saved(requests, &format!("checkpoint {id} was given up: {reason}"));
-        self.pause(RETRY.min(self.settings.checkpoint_interval.unwrap_or(RETRY)));
+        let least = RETRY.min(self.settings.checkpoint_interval.unwrap_or(RETRY));
+        self.retry_at = Some(Instant::now() + least);
+        self.pause(least);
         let tolerated = self.failures.failed();
         let words = self.failures.words();
         match tolerated {
@@ -192,12 +194,11 @@ impl Attempt<'_> {
     /// A checkpoint has ended: the next one does not begin at once, nor before `least`.
     pub(super) fn pause(&mut self, least: Duration) {
         let earliest = Instant::now() + self.settings.checkpoints.pause.max(least);
-        self.earliest = Some(earliest);
         self.next_trigger = self.next_trigger.map(|next| next.max(earliest));
     }
 
     /// Whether the last checkpoint of an attempt has to wait, since one before it was given up.
     pub(super) fn must_wait(&self, purpose: Purpose) -> bool {
-        purpose != Purpose::Periodic && self.failures.any() && self.earliest.is_some_and(|earliest| earliest > Instant::now())
+        purpose != Purpose::Periodic && self.failures.any() && self.retry_at.is_some_and(|at| at > Instant::now())
     }
 }

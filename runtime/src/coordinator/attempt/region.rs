@@ -320,6 +320,7 @@ impl Attempt<'_> {
         let store = self.store.clone();
         self.steps.spawn(async move {
             let start = async {
+                queue.agree(restored.checkpoint).await?;
                 // Before sinks take back what newer checkpoints hold: these count no more.
                 if let Some(store) = &store {
                     store.give_up_newer().await?;

@@ -68,6 +68,11 @@ enum Done {
     Merge { uid: String, number: u64, result: JobResult<Vec<Vec<u8>>> },
 }
 
+/// How sinks start: anew, or behind this checkpoint.
+fn start_of(resumed: Option<u64>) -> SinkStart {
+    resumed.map_or(SinkStart::Fresh, |checkpoint| SinkStart::Resumed { checkpoint })
+}
+
 impl CommitQueue {
     pub(super) fn new(sinks: BTreeMap<String, SinkParts>, board: &Board) -> Self {
         let sinks = sinks.into_iter().map(|(uid, parts)| {
@@ -83,7 +88,25 @@ impl CommitQueue {
         CommitQueue { sinks: sinks.collect(), running: JoinSet::new(), merging: true, cancel: watch::channel(false).0 }
     }
 
-    /// Makes targets ready before the first task starts, and commits what the resumed checkpoint holds. Nothing is taken back once `store`
+    /// Asks all sinks whether the job may begin: nothing is removed before every one has agreed.
+    pub(super) async fn agree(&mut self, resumed: Option<u64>) -> JobResult<()> {
+        let start = start_of(resumed);
+        for sink in self.sinks.values_mut() {
+            let in_sink = |error: JobError| error.context(&sink.label);
+            let Some(mut workers) = sink.workers.take() else { continue };
+            let (workers, result) = blocking(move || {
+                let result = workers.start(&start);
+                (workers, result)
+            })
+            .await
+            .map_err(in_sink)?;
+            sink.workers = Some(workers);
+            result.map_err(in_sink)?;
+        }
+        Ok(())
+    }
+
+    /// Once all have agreed and before the first task starts: commits what the resumed checkpoint holds. Nothing is taken back once `store`
     /// belongs to another process: what sinks do not know is its output then.
     pub(super) async fn start(
         &mut self,
@@ -91,19 +114,12 @@ impl CommitQueue {
         entries: impl Iterator<Item = &StateEntry>,
         store: Option<&CheckpointStore>,
     ) -> JobResult<()> {
-        let start = resumed.map_or(SinkStart::Fresh, |checkpoint| SinkStart::Resumed { checkpoint });
+        let start = start_of(resumed);
         let mut stored = Stored::read(entries, resumed.unwrap_or(0))?;
         for (uid, sink) in &mut self.sinks {
             let in_sink = |error: JobError| error.context(&sink.label);
             sink.status.counters.pending.store(0, std::sync::atomic::Ordering::Relaxed);
-            let Some(mut workers) = sink.workers.take() else { continue };
-            let (back, result) = blocking(move || {
-                let result = workers.start(&start);
-                (workers, result)
-            })
-            .await
-            .map_err(in_sink)?;
-            result.map_err(in_sink)?;
+            let Some(workers) = sink.workers.take() else { continue };
             let own = stored.take(uid);
             for (checkpoint, staged) in own.commit {
                 sink.waiting.add(checkpoint, staged, &sink.status);
@@ -120,7 +136,7 @@ impl CommitQueue {
             sink.waiting.add(resumed.unwrap_or(0), ready, &sink.status);
             let cancel = self.cancel.subscribe();
             let (mut workers, result) =
-                commit_all(back, sink.waiting.clone(), sink.status.clone(), sink.label.clone(), cancel).await;
+                commit_all(workers, sink.waiting.clone(), sink.status.clone(), sink.label.clone(), cancel).await;
             result?;
             if *self.cancel.borrow() {
                 // What is not committed must not be discarded.

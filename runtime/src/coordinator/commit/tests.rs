@@ -209,6 +209,7 @@ async fn a_restored_checkpoint_is_committed_before_the_first_row() {
     let entries = fixture.checkpoint(4, [&["a"], &["later2 b"]], Purpose::Periodic);
     drop(fixture);
     let mut fixture = Fixture::new(None, false);
+    fixture.queue.agree(Some(4)).await.unwrap();
     fixture.queue.start(Some(4), entries.iter(), None).await.unwrap();
     assert_eq!(
         fixture.log(),
@@ -228,10 +229,12 @@ async fn nothing_is_taken_back_by_a_process_that_lost_its_checkpoints() {
     first.pause();
     let second = CheckpointStore::over(objects, Some("lost while it commits")).await.unwrap();
     let mut fixture = Fixture::new(None, false);
+    fixture.queue.agree(Some(4)).await.unwrap();
     let error = fixture.queue.start(Some(4), entries.iter(), Some(&first)).await.unwrap_err();
     assert!(error.message().contains("has lost the checkpoint directory"), "{error}");
     assert_eq!(fixture.log(), ["start Resumed { checkpoint: 4 }", "4: a"]);
     let mut fixture = Fixture::new(None, false);
+    fixture.queue.agree(Some(4)).await.unwrap();
     fixture.queue.start(Some(4), entries.iter(), Some(&second)).await.unwrap();
     assert_eq!(fixture.log().last().unwrap(), "discard all but []");
 }
@@ -292,6 +295,7 @@ async fn unfinished_merges_are_in_the_checkpoint_and_run_again() {
         let entries = fixture.checkpoint(2, [&["c"], &[]], Purpose::Periodic);
         drop(fixture);
         let mut fixture = Fixture::new(Some(Pluses(2)), false);
+        fixture.queue.agree(Some(2)).await.unwrap();
         fixture.queue.start(Some(2), entries.iter(), None).await.unwrap();
         fixture.work().await.unwrap();
         fixture.checkpoint(3, [&[], &[]], Purpose::End);

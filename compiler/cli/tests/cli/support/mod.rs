@@ -46,6 +46,35 @@ pub fn build(flow: &Path, folder: &Path) -> PathBuf {
     binary
 }
 
+/// A process that does not outlive a test that fails.
+pub struct Process(Option<Child>);
+
+impl Process {
+    /// Starts it.
+    pub fn start(command: &mut Command) -> Self {
+        Process(Some(command.spawn().expect("the process starts")))
+    }
+
+    /// While it runs.
+    pub fn child(&mut self) -> &mut Child {
+        self.0.as_mut().expect("it has not ended")
+    }
+
+    /// Waits for its end.
+    pub fn end(mut self) -> Output {
+        self.0.take().expect("it has not ended").wait_with_output().expect("its end")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 /// Fails with everything that the command said.
 pub fn assert_success(output: &Output, what: &str) {
     assert!(

@@ -65,10 +65,9 @@ impl Inner {
         }
     }
 
-    async fn apply_policy(&self) -> JobResult<()> {
-        let found = self.visible().await?;
-        match (self.existing, found.first()) {
-            (Existing::Append, _) | (Existing::Fail, None) => Ok(()),
+    /// Fails where output of others is in the way.
+    async fn agree(&self) -> JobResult<()> {
+        match (self.existing, self.visible().await?.first()) {
             (Existing::Fail, Some(first)) => Err(JobError::new(format!(
                 "the output folder `{}` already holds files (`{}/{}`); give the sink `existing: replace` or `existing: append`, start with \
                  --replace, or choose another folder",
@@ -76,21 +75,27 @@ impl Inner {
                 self.remote.bucket(),
                 first.location
             ))),
-            (Existing::Replace, _) => {
-                for object in
-                    found.iter().filter(|object| object.location.filename().is_some_and(|name| name.starts_with("part-")))
-                {
-                    self.delete(&object.location).await?;
-                }
-                // Nobody goes on with what was begun here.
-                self.abort_listed("part-", &BTreeSet::new()).await
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the output of others, if that is to be replaced.
+    async fn replace(&self) -> JobResult<()> {
+        if !matches!(self.existing, Existing::Replace) {
+            return Ok(());
+        }
+        for object in self.visible().await? {
+            if object.location.filename().is_some_and(|name| name.starts_with("part-")) {
+                self.delete(&object.location).await?;
             }
         }
+        // Nobody goes on with what was begun here.
+        self.abort_listed("part-", &BTreeSet::new()).await
     }
 
     async fn start(&self, start: &SinkStart) -> JobResult<()> {
         if let SinkStart::Fresh = start {
-            return self.apply_policy().await;
+            return self.agree().await;
         }
         // Whether the place can be reached at all.
         self.visible().await.map(drop)
@@ -276,8 +281,9 @@ impl Committer for RemoteCommitter {
         let keep = waiting.iter().map(|bytes| UploadedFile::decode(bytes)).collect::<JobResult<Vec<_>>>()?;
         let (inner, start) = (self.0.clone(), *start);
         block(async move {
-            if let SinkStart::Resumed { checkpoint } = start {
-                inner.roll_back_to(checkpoint).await?;
+            match start {
+                SinkStart::Resumed { checkpoint } => inner.roll_back_to(checkpoint).await?,
+                SinkStart::Fresh => inner.replace().await?,
             }
             inner.abort_all_but(&keep).await
         })?
