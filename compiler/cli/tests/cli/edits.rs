@@ -176,8 +176,8 @@ fn state_goes_to_nobody_whose_it_is_not() {
     // What leaves the key the same data.
     let place = copy("innocent");
     drop_in(&place, "rows", "2.json", &[("a", "z", 10)]);
-    let told = until("the rows after innocent edits", &built("innocent", &innocent()), &place, &[], 13);
-    assert!(told.contains("its max_parallelism stays 128"), "{told}");
+    let said = until("the rows after innocent edits", &built("innocent", &innocent()), &place, &[], 13);
+    assert!(said.contains("its max_parallelism stays 128"), "{said}");
     let sums = millstream().args(["state", "show", "checkpoints", "moved/over/0"]).current_dir(&place).output().expect("it runs");
     let sums = String::from_utf8(sums.stdout).expect("UTF-8");
     assert!(sums.contains("total: { two: sum {"), "named by its column: {sums}");
