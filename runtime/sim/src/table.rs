@@ -149,14 +149,9 @@ fn id_of(committable: &[u8]) -> String {
 }
 
 impl Committer for TableCommitter {
-    fn start(&mut self, start: &SinkStart) -> JobResult<()> {
+    fn start(&mut self, _start: &SinkStart) -> JobResult<()> {
         if self.world.unlucky("the table cannot be reached", 10) {
             return Err(JobError::transient("simulated failure of the table"));
-        }
-        if let SinkStart::Fresh = start {
-            self.world.log(&format!("{} begins anew", self.name));
-            self.world.table(self.name, Table::begin)?;
-            self.world.back_to(0);
         }
         self.world.table(self.name, |table| table.run.clone_from(&self.run))
     }
@@ -207,7 +202,11 @@ impl Committer for TableCommitter {
 
     fn discard_unknown(&mut self, start: &SinkStart, _waiting: &[Vec<u8>]) -> JobResult<()> {
         let restored = match start {
-            SinkStart::Fresh => 0,
+            SinkStart::Fresh => {
+                self.world.log(&format!("{} begins anew", self.name));
+                self.world.table(self.name, Table::begin)?;
+                0
+            }
             SinkStart::Resumed { checkpoint } => *checkpoint,
         };
         self.world.log(&format!("{} starts behind checkpoint {restored}", self.name));

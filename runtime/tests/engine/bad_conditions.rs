@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use millstream::{Job, JobEnd, JobHandle, JobState, RunOptions};
 
-use super::job::{Setup, job, output};
+use super::job::{Setup, job, output, wait_for};
 use super::kill::{PATIENT, command};
 
 /// What it said when it was refused.
@@ -64,6 +64,24 @@ fn a_checkpoint_of_another_job_is_refused_with_both_names() {
     }
     assert!(whole > 0 && folders().count() == whole);
     assert_eq!(output(&setup.out()), before, "nothing was touched");
+}
+
+/// Whoever begins anew over output that is in the way can still go on: nothing is forgotten before the sink has agreed.
+#[test]
+fn a_fresh_start_that_a_sink_refuses_leaves_the_checkpoints_alone() {
+    let setup = Setup::new(40_000, 1);
+    let handle = JobHandle::start(job(), options(&setup, 20_000)).unwrap();
+    wait_for("output", || !output(&setup.out()).is_empty());
+    assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(_)));
+    let before = output(&setup.out());
+    let checkpoints = setup.path("checkpoints");
+    let said = refused(command(&setup.args(&["--checkpoint-dir", &checkpoints, "--fresh"])).output().unwrap(), 1);
+    assert!(said.contains("already holds files"), "{said}");
+    assert_eq!(output(&setup.out()), before, "nothing was touched");
+    assert_eq!(setup.run(&["--checkpoint-dir", &checkpoints]), 0);
+    setup.check();
+    assert_eq!(setup.run(&["--checkpoint-dir", &checkpoints, "--fresh", "--replace"]), 0, "agreed to");
+    setup.check();
 }
 
 /// The storage of `--from` goes away while the job runs and has no checkpoint of its own: it is asked again at each start of the job.
