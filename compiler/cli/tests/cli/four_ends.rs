@@ -50,10 +50,13 @@ impl Place {
         job
     }
 
-    fn millstream(&self, args: &[&str]) {
+    /// What it prints: the path of the savepoint, where one was asked for.
+    fn millstream(&self, args: &[&str]) -> String {
         let mut command = millstream();
         let output = command.args(args).current_dir(&self.folder).env("MILLSTREAM_RUN_DIR", self.folder.join("run")).output();
-        assert_success(&output.expect("millstream starts"), &format!("millstream {args:?}"));
+        let output = output.expect("millstream starts");
+        assert_success(&output, &format!("millstream {args:?}"));
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
     fn lines(&self, out: &str) -> Vec<String> {
@@ -98,18 +101,18 @@ fn only_the_end_of_the_input_closes_windows() {
 
     let stopped = Place::new(&root, "stopped", &watching);
     let job = stopped.until(3, &[]);
-    stopped.millstream(&["stop", "four_ends", "--to", "saved"]);
+    let saved = stopped.millstream(&["stop", "four_ends", "--to", "saved"]);
     assert_success(&job.end(), "stopped");
     stopped.assert_given(None, "stopped with a savepoint");
-    stopped.goes_on(&["--from", "saved"]);
+    stopped.goes_on(&["--from", &saved]);
 
     let drained = Place::new(&root, "drained", &watching);
     let job = drained.until(3, &[]);
-    drained.millstream(&["stop", "four_ends", "--drain", "--to", "saved"]);
+    let saved = drained.millstream(&["stop", "four_ends", "--drain", "--to", "saved"]);
     assert_success(&job.end(), "drained");
     drained.assert_given(Some(3), "drained");
     drained.drop_in("2.json", "{\"id\":4,\"ts\":4000}\n");
-    let refused = drained.start(&["--from", "saved"]).end();
+    let refused = drained.start(&["--from", &saved]).end();
     let told = String::from_utf8_lossy(&refused.stderr);
     assert!(refused.status.code() == Some(1) && told.contains("--drain"), "a second, partial window: {told}");
     drained.assert_given(Some(3), "refused");
