@@ -130,7 +130,9 @@ fn step(old: &Layout, new: &Layout, path: &str) -> Result<Step, Mismatch> {
                     (None, Layout::Optional(_) | Layout::List(_) | Layout::Set(_) | Layout::Map(..)) => Err(vec![0]),
                     (None, new) => {
                         // In a struct of an operator in Rust, where that can be written.
-                        let hint = if path.split('.').next() == Some("state") { ": `#[flow(default)]` on it would" } else { "" };
+                        let mut parts =
+                            path.split('.').skip_while(|part| matches!(*part, "entries" | "panes") || part.parse::<u8>().is_ok());
+                        let hint = if parts.next() == Some("state") { ": `#[flow(default)]` on it would" } else { "" };
                         let reason = format!("is new ({new}), and nothing says what it is for what the checkpoint holds{hint}");
                         return Err(Mismatch { path: at(name), reason });
                     }
