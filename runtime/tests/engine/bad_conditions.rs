@@ -70,7 +70,8 @@ fn a_checkpoint_of_another_job_is_refused_with_both_names() {
 #[test]
 fn a_fresh_start_that_a_sink_refuses_leaves_the_checkpoints_alone() {
     let setup = Setup::new(40_000, 1);
-    let handle = JobHandle::start(job(), options(&setup, 5_000)).unwrap();
+    let options = options(&setup, 5_000).checkpoint_every(Duration::from_millis(20));
+    let handle = JobHandle::start(job(), options).unwrap();
     wait_for("output", || !output(&setup.out()).is_empty());
     assert!(matches!(handle.stop_with_checkpoint().unwrap(), JobEnd::Stopped(_)));
     let before = output(&setup.out());
