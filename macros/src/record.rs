@@ -377,7 +377,7 @@ mod tests {
         );
         assert_eq!(
             error(attribute),
-            "unknown attribute `nane`: known are `rename = \"..\"`, `unit = \"..\"`, `event_time` and `key`"
+            "unknown attribute `nane`: known are `rename = \"..\"`, `unit = \"..\"`, `event_time`, `key` and `default`"
         );
         assert_eq!(
             error(item!(
